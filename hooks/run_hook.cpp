@@ -24,11 +24,11 @@ namespace ocirun::hooks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kOutputKept = 64 * 1024;  // of the hook's output, for the error
+constexpr std::size_t kOutputKept = 64 * 1024;  // the end of the hook's output, for the error
 constexpr std::chrono::seconds kReminder{10};
 
-// A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the
-// state is.
+// Makes a memory file with the state. A pipe would block the runtime if the state is long and the
+// hook never reads stdin.
 Result<UniqueFd> make_stdin(std::string_view state) {
   UniqueFd fd(::memfd_create("state", MFD_CLOEXEC));
   if (!fd) return fail(errno, "make the state's memory file");
@@ -37,12 +37,12 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   return fd;
 }
 
-/// The step at which a hook's process failed, before execve(2) or in it.
+/// The steps of the hook's process up to execve(2).
 enum class Step : int { kDirectory, kStreams, kConfine, kExecute };
 struct Failure {
   Step step;
   int reason;                               // errno
-  std::array<char, 1024> explanation = {};  // for kExecute: a C string, perhaps cut off
+  std::array<char, 1024> explanation = {};  // for kExecute: a C string; a long text is cut off
 };
 
 bool enter_directory(const Surroundings& surroundings) {
@@ -75,14 +75,14 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
 
 [[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
                               Fd output, Fd failure) {
-  // The hook is killed when the runtime dies. If the runtime died before this call, no signal
-  // comes; but then the output pipe has no reader any more.
+  // The kernel kills the hook when the runtime dies. If the runtime died before prctl(2), the
+  // kernel sends no signal, but the output pipe has no reader: poll(2) reports POLLERR.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   pollfd reader{output.value, 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) ::_exit(127);
-  ::setsid();  // and a process group, so that a timeout kills the hook's children too
+  ::setsid();  // also makes a process group: a timeout kills the whole group
   linux::reset_signals();
-  // Before the dup2(2): the directory may be descriptor 3, which becomes the failure pipe.
+  // fchdir(2) comes before dup2(2): the directory may be descriptor 3, which dup2(2) replaces.
   if (!enter_directory(surroundings)) give_up(failure, {Step::kDirectory, errno});
   if (::dup2(input.value, 0) < 0 || ::dup2(output.value, 1) < 0 || ::dup2(output.value, 2) < 0 ||
       ::dup2(failure.value, 3) < 0)
@@ -106,7 +106,7 @@ std::string what_failed(const Failure& failure, const Hook& hook) {
   return fmt::format("exec {}{}", hook.path.string(), failure.explanation.data());
 }
 
-// Reads the available output, at most 1 MiB (the largest pipe): a writer may never stop. Keeps the
+// Reads the available output, but at most 1 MiB, because a hook may write without end. Keeps the
 // last kOutputKept bytes. Returns false at end of file.
 bool drain(Fd output, std::string& kept) {
   std::array<char, 4096> buffer;
@@ -129,16 +129,16 @@ std::string tail_of(std::string output) {
 int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
   const auto until = hook.timeout ? begin + *hook.timeout : begin + kReminder * (reminders + 1);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-  // H-5 allows 68 years, poll(2) 24 days.
+  // H-5 allows a timeout of 68 years; poll(2) waits at most 24 days.
   return static_cast<int>(
       std::clamp<std::chrono::milliseconds>(left, {}, std::chrono::hours(1)).count());
 }
 
 enum class Ending { kExited, kTimedOut };
 
-// Waits until the hook's own process has ended (its pidfd is readable) or its timeout is over. A
-// grandchild that keeps the pipe open does not delay the return. After an error (of poll(2) or
-// check_interrupt), the hook still runs.
+// Waits until the hook's process has ended (the pidfd is readable) or the hook's timeout is over.
+// With a pidfd, a grandchild that keeps the output pipe open does not delay the return. After an
+// error of poll(2) or check_interrupt, the hook still runs.
 Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
                             const Surroundings& surroundings, const linux::Child& child, Fd output,
                             std::string& kept) {
@@ -163,7 +163,7 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
     }
     if (watched[2].revents != 0 && !has_ended) TRY(surroundings.check_interrupt());
     if (watched[0].revents != 0 && !drain(output, kept)) watched[0].fd = -1;
-    // Without a pidfd (Linux before 5.3) the end of the output stands for the end of the hook.
+    // Without a pidfd (Linux before 5.3), the end of the output counts as the end of the hook.
     if (has_ended || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
   }
   drain(output, kept);
@@ -176,7 +176,7 @@ Result<void> run_hook(const Hook& hook, std::string_view name, const Surrounding
   TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
   TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
-  ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // only our end of the pipe
+  ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // the hook's end of the pipe stays blocking
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     output.reader.reset();

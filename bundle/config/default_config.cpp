@@ -50,9 +50,9 @@ bool maps_tty_group(const OwnMap& own_map) {
   return !own_map || own_map->host_gid(*tty).has_value();
 }
 
-/// The default filesystems of config-linux.md (DF-1). A rootless container may not have the group
-/// of terminals in its id map. It also keeps the host's network namespace, for which it may not
-/// mount a sysfs: /sys is a bind mount.
+/// The default filesystems of config-linux.md (DF-1). The id map of a rootless container may lack
+/// the group tty: then devpts gets no gid. A rootless container keeps the host's network namespace,
+/// so the kernel refuses to mount a sysfs: /sys is a bind mount.
 std::vector<DefaultMount> default_mounts(const OwnMap& own_map) {
   const bool rootless = own_map.has_value();
   Words pts{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};

@@ -38,7 +38,8 @@ bool same_value(const Node& a, const Node& b) {
          !a.is_array() && !a.is_object();
 }
 
-/// Moves `name` from `from` to `to` (SD-8, SD-9). Equal values in both places are no contradiction.
+/// Moves the member `name` from the object `from` to the object `to` (SD-8, SD-9). Different values
+/// in both objects are a problem.
 void move(Node* from, const char* name, Node* to, Report& report) {
   Node* node = member_of(from, name);
   if (node == nullptr || to == nullptr || !to->is_object()) return;
@@ -52,8 +53,8 @@ void move(Node* from, const char* name, Node* to, Report& report) {
   append(to, node, name);
 }
 
-/// SD-5: the one list becomes the bounding, effective and permitted sets. The inheritable and
-/// ambient sets stay empty: non-empty inheritable sets are CVE-2022-24769.
+/// SD-5: the list of a 0.5 document becomes the bounding, effective and permitted sets. The
+/// inheritable and ambient sets stay empty: non-empty inheritable sets are CVE-2022-24769.
 void split_capabilities(Document& document, Node* process) {
   Node* list = member_of(process, "capabilities");
   if (list == nullptr || !list->is_array()) return;
@@ -66,13 +67,13 @@ void split_capabilities(Document& document, Node* process) {
   *link = sets;
   for (const char* name : {"bounding", "effective", "permitted"}) {
     Node* copy = document.make(Kind::kArray);
-    *copy = *list;  // the elements are shared: nobody changes them any more
+    *copy = *list;  // the copies share the elements: no later step changes an element
     append(sets, copy, name);
     copy->written_key = "capabilities";
   }
 }
 
-/// SD-11: `name` of a rule becomes `names` with one element.
+/// SD-11: the member `name` of a seccomp rule becomes the list `names` with one element.
 void name_to_names(Document& document, Node* rule, Report& report) {
   Node* name = member_of(rule, "name");
   if (name == nullptr) return;
@@ -98,7 +99,7 @@ void drop_zero_timeouts(Node* hooks) {
   }
 }
 
-/// SD-20: adds the option "bind" to a mount of type "bind", which needs no option in 0.5.
+/// SD-20: adds the option "bind" to a mount of type "bind". In 0.5, the type alone is enough.
 void add_bind_option(Document& document, Node* mount) {
   const Node* type = member_of(mount, "type");
   if (type == nullptr || !type->is_string() || type->text != "bind") return;
@@ -120,7 +121,7 @@ void add_bind_option(Document& document, Node* mount) {
   append(options, bind, {});
 }
 
-/// SD-8, SD-9, SD-10.
+/// Moves and renames members of `linux.resources` (SD-8, SD-9, SD-10).
 void rewrite_resources(Document& document, Node* resources, Node* process, Report& report) {
   if (resources == nullptr || !resources->is_object()) return;
   move(resources, "oomScoreAdj", process, report);

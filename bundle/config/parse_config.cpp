@@ -25,7 +25,7 @@ constexpr auto kRoot = fields<Config>(required_part("path",
                                                     }),
                                       field("readonly", &Config::root_readonly, flag));  // T-3
 
-/// T-10: an error, not a warning, because a container cannot replace a virtual machine.
+/// T-10: /vm is an error, because a container cannot replace a virtual machine.
 bool refuse_vm(Value at, Config&) {
   at.problem("asks for a virtual machine, but ocirun runs containers only: remove /vm");
   return false;
@@ -46,7 +46,8 @@ constexpr auto kConfig = fields<Config>(
     part("vm", refuse_vm), part("windows", warn_platform), part("solaris", warn_platform),
     part("zos", warn_platform), part("freebsd", warn_platform));
 
-/// D-10, SD-1. The row of kConfig reports a version that is absent or not a string.
+/// Returns the edition of the document (D-10, SD-1). kConfig reports a version that is absent or
+/// not a string.
 Edition read_edition(Value root) {
   const auto at = root.member("ociVersion");
   if (!at || !at->node().is_string()) return Edition::kCurrent;
@@ -71,7 +72,8 @@ Edition read_edition(Value root) {
   return Edition::kCurrent;
 }
 
-/// "." and empty components are left out; ".." stays, because a symlink may stand before it.
+/// Joins the paths, and drops "." and empty components. ".." stays, because the component before
+/// ".." may be a symlink.
 HostPath join(const HostPath& bundle, std::string_view path) {
   std::string joined = path.starts_with('/') ? std::string() : bundle.string();
   while (joined.ends_with('/')) joined.pop_back();
@@ -96,11 +98,11 @@ void join_paths(Config& config, const HostPath& bundle) {
     config.seccomp->listener_path = join(bundle, config.seccomp->listener_path.string());
 }
 
-/// Parses a document that is one section of config.json. Errors list all problems.
+/// Parses a document that is one section of config.json. The error lists all problems.
 template <typename Section>
 Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section&),
                               std::string_view text, std::vector<std::string>& warnings) {
-  Report report(UnknownNames::kTold);  // `validate` does not read these documents
+  Report report(UnknownNames::kTold);  // `ocirun validate` cannot check these documents
   Document document;
   Section section;
   if (document.parse(text, report)) read(Value(*document.root(), report), section);

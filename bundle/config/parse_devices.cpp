@@ -10,15 +10,15 @@ namespace {
 
 std::optional<linux::Device::Kind> device_kind(std::string_view name) {
   if (name == "c" || name == "u")
-    return linux::Device::Kind::kCharacter;  // L-20: u is an unbuffered c
+    return linux::Device::Kind::kCharacter;  // L-20: "u" is an unbuffered character device
   if (name == "b") return linux::Device::Kind::kBlock;
   if (name == "p") return linux::Device::Kind::kFifo;
   return {};
 }
 std::vector<std::string_view> device_kinds() { return {"c", "b", "u", "p"}; }
 
-/// L-23: permission bits. Some clients send a whole st_mode: the bits of a device's or FIFO's file
-/// type are accepted and dropped.
+/// L-23: reads permission bits. Some clients send a whole st_mode: read_mode() accepts and drops
+/// the file type of a device or a FIFO.
 bool read_mode(Value at, linux::Device& out) {
   constexpr mode_t kMostMode = 0177777;
   mode_t mode = 0;

@@ -15,7 +15,8 @@ using linux::IntelRdt;
 using linux::MemoryPolicy;
 using linux::Propagation;
 
-/// L-30, also with the leading "r" ("rslave") that clients of runc send. "" is the same as absent.
+/// L-30: clients of runc also send names with a leading "r", such as "rslave". "" is the same as
+/// absent.
 bool read_propagation(Value at, Config& out) {
   struct Row {
     std::string_view name;
@@ -92,7 +93,8 @@ constexpr auto kPersonality = fields<Config>(
       return at.begin() == at.end();
     }));
 
-/// L-37: which modes of set_mempolicy(2) need nodes, and which flags exclude each other.
+/// L-37: checks that the nodes fit the mode of set_mempolicy(2), and that the flags do not exclude
+/// each other.
 void check_memory_policy(Value at, const MemoryPolicy& policy) {
   const auto is = [&](std::string_view name) {
     return linux::memory_policy_mode(name) == policy.mode;
@@ -158,7 +160,7 @@ constexpr auto kIntelRdt = fields<IntelRdt>(
     field("memBwSchema", &IntelRdt::mem_bw_schema, memory_schema),
     field("schemata", &IntelRdt::schemata, list_of(schema_line)),
     field("enableMonitoring", &IntelRdt::enable_monitoring, flag), without_effect("enableCMT"),
-    without_effect("enableMBM"));  // I-10: only in 1.1 and 1.2
+    without_effect("enableMBM"));  // I-10: only specification 1.1 and 1.2 have these two members
 
 constexpr auto kLinux = fields<Config>(
     field("namespaces", &Config::namespaces, read_namespaces),
@@ -199,7 +201,7 @@ std::vector<std::string_view> namespace_names() {
   return names;
 }
 
-/// L-3; L-2: "" is the same as absent (Go clients).
+/// L-3: the path is absolute. L-2: "" is the same as absent, because Go clients send "".
 bool namespace_path(Value at, std::optional<HostPath>& out) {
   if (at.node().is_string() && at.node().text.empty()) return true;
   return absolute_path(at, out.emplace());

@@ -6,7 +6,8 @@
 namespace ocirun::bundle {
 namespace {
 
-/// The entry of the document, before read_mount() makes a linux::Mount of it.
+/// An entry of `mounts` as the document has the entry. read_mount() converts a WrittenMount to a
+/// linux::Mount.
 struct WrittenMount {
   std::string destination, type, source;
   std::vector<std::string> options;
@@ -21,7 +22,7 @@ constexpr auto kMountFields =
                          field("uidMappings", &WrittenMount::uids, read_id_mappings),         // M-8
                          field("gidMappings", &WrittenMount::gids, read_id_mappings));
 
-/// The pointer of element `index` of the options, for messages.
+/// The JSON pointer of element `index` of a mount's `options`, for messages.
 std::string option_at(Value at, std::size_t index) {
   return pointer_below(at.node(), "options") + fmt::format("/{}", index);
 }

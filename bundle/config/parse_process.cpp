@@ -49,7 +49,7 @@ bool read_rlimits(Value at, std::vector<linux::Rlimit>& out) {
   return good;
 }
 
-/// P-10: warns of a name that this build does not know.
+/// P-10: an unknown capability causes a warning, no error.
 bool read_capabilities(Value at, linux::CapabilitySet& out) {
   if (!at.expect_list()) return false;
   bool good = true;
@@ -73,7 +73,7 @@ constexpr auto kCapabilities = fields<linux::CapabilitySets>(
     field("permitted", &linux::CapabilitySets::permitted, read_capabilities),
     field("ambient", &linux::CapabilitySets::ambient, read_capabilities));
 
-/// P-15: which values sched_setattr(2) accepts with which policy.
+/// P-15: checks that sched_setattr(2) accepts the values with the policy.
 void check_scheduler(Value at, const linux::Scheduler& scheduler) {
   const std::uint32_t policy = scheduler.policy;
   const bool fair = policy == SCHED_NORMAL || policy == SCHED_BATCH;
@@ -106,7 +106,8 @@ constexpr auto kScheduler =
                 field("period", &linux::Scheduler::period, whole_number)),
             check_scheduler);
 
-/// P-17. The idle class has no levels, so a missing priority changes nothing there.
+/// P-17: the priority is required. IOPRIO_CLASS_IDLE has no levels: there, a missing priority
+/// causes only a warning.
 void check_io_priority(Value at, const linux::IoPriority& priority) {
   if (at.member("priority")) return;
   if (priority.io_class != linux::io_priority_class("IOPRIO_CLASS_IDLE"))
@@ -137,7 +138,7 @@ constexpr auto kCpuAffinity = fields<Process>(
 
 constexpr auto kProcess =
     fields<Process>(field("terminal", &Process::terminal, flag),    // P-2
-                    without_effect("consoleSize"),                  // P-3: in read_process()
+                    without_effect("consoleSize"),                  // P-3: see read_process()
                     required("cwd", &Process::cwd, absolute_path),  // P-4
                     field("env", &Process::env, list_of(environment_entry)),       // P-5
                     required("args", &Process::args, texts),                       // P-6

@@ -1,5 +1,5 @@
-// `linux.resources` (matrix R-10 … R-43). Where clients send 0 for "not set", the member stays
-// empty.
+// `linux.resources` (matrix R-10 … R-43). Clients send 0 for "not set" in some members: such a
+// member stays empty.
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ bool device_type(Value at, char& out) {
   return true;
 }
 
-/// A device number. -1 is the same as absent: all numbers.
+/// A device number. -1 is the same as an absent number: the rule is for all numbers.
 bool device_number(Value at, std::optional<std::int64_t>& out) {
   std::int64_t value = 0;
   if (!range(-1, kMostMajor)(at, value)) return false;
@@ -141,7 +141,7 @@ constexpr auto kBlockIo =
                     field("throttleReadIOPSDevice", &BlockIo::read_iops, kThrottleDevices),
                     field("throttleWriteIOPSDevice", &BlockIo::write_iops, kThrottleDevices));
 
-/// as in the names of the kernel's hugetlb files: "64KB", "2MB", "1GB".
+/// a page size as in the names of the kernel's hugetlb files: "64KB", "2MB", "1GB".
 bool page_size(Value at, std::string& out) {
   if (!text(at, out)) return false;
   const std::size_t digits = std::min(out.find_first_not_of("0123456789"), out.size());

@@ -31,7 +31,8 @@ void check_errno(Value at, std::string_view member, SeccompAction with,
   if (*value > *most) at.problem_at(member, "must be from 0 to {}, not {}", *most, *value);
 }
 
-/// An unknown name is no problem, because a profile may name calls newer than libseccomp.
+/// Reads the name of a system call. An unknown name is at most a warning, because a profile may
+/// name system calls that are newer than libseccomp.
 bool system_call(Value at, std::string& out) {
   if (!nonempty_text(at, out)) return false;
   if (at.report().tells_unknown_names() && !linux::is_system_call(out))
@@ -47,8 +48,8 @@ constexpr auto kRule = checked(
     [](Value at, const SeccompRule& rule) {
       if (rule.names.empty()) at.problem_at("names", "must hold at least one system call");
       check_errno(at, "errnoRet", rule.action, rule.errno_ret);
-      // S-5: refused as by runc, whose init calls write(2) between loading the filter and handing
-      // the listener to the agent, so that nobody would answer.
+      // S-5: ocirun refuses this rule, as runc does. The init of runc calls write(2) after loading
+      // the filter and before the agent has the listener: no agent would answer.
       if (rule.action == SeccompAction::kNotify &&
           std::ranges::find(rule.names, "write") != rule.names.end())
         at.problem_at("action", "SCMP_ACT_NOTIFY on \"write\" would block the container's start");

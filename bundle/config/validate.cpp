@@ -12,7 +12,7 @@ namespace {
 
 using linux::NamespaceKind;
 
-/// The data that a rule may read, and the report that it writes to.
+/// The data that the rules read, and the report that the rules write to.
 class Check {
  public:
   Check(const Config& config, Value root, std::vector<std::string>& refusals)
@@ -35,9 +35,9 @@ class Check {
     root_.report().warning(
         fmt::format("{}: {}", pointer, fmt::format(format, std::forward<Args>(args)...)));
   }
-  /// Reports that the value at `pointer` needs a namespace that the container lacks: a problem, or
-  /// only a refusal if the document has no /linux/namespaces. A fragment, or a document for another
-  /// platform, is valid without namespaces, but cannot be run.
+  /// Reports that the value at `pointer` needs a namespace that the container lacks. The report is
+  /// a problem if the document has /linux/namespaces. Otherwise the report is a refusal: the
+  /// document may be a fragment, or for another platform, which is valid but cannot be run.
   void needs_namespace(std::string_view pointer, std::string sentence) const {
     if (root_.report().has_problem_below(pointer)) return;
     sentence = fmt::format("{}: {}", pointer, sentence);
@@ -51,8 +51,8 @@ class Check {
                                          " /linux/namespaces",
                                          linux::config_name(kind)));
   }
-  /// Reports a path that leads to the runtime's own namespace of `kind`, where changes affect the
-  /// host: `harm` says which.
+  /// Reports a namespace path that leads to the runtime's own namespace of `kind`. `harm` names the
+  /// effect on the host.
   void is_not_own(std::string_view pointer, NamespaceKind kind, std::string_view harm) const {
     const linux::Namespace* entry = config_.namespaces.find(kind);
     if (entry == nullptr) return;
@@ -116,8 +116,8 @@ void check_user_namespace(const Check& check) {  // L-9
     if (!map.uids.empty()) check.needs_namespace("/linux/uidMappings", NamespaceKind::kUser);
     if (!map.gids.empty()) check.needs_namespace("/linux/gidMappings", NamespaceKind::kUser);
   }
-  // A namespace that is joined by path has mappings already. compare_joined_id_map() compares them
-  // with the document's (L-10).
+  // A user namespace that is joined by path already has mappings. compare_joined_id_map() compares
+  // these mappings with the mappings in the document (L-10).
   if (config.namespaces.creates(NamespaceKind::kUser)) {
     constexpr std::string_view kMissing =
         "is missing: a new user namespace needs at least one mapping";
@@ -145,7 +145,8 @@ void check_mapped_ids(const Check& check) {  // P-19, L-24
     for (std::size_t i = 0; i < user.additional_gids.size(); ++i)
       check_gid(fmt::format("/process/user/additionalGids/{}", i), user.additional_gids[i]);
   }
-  // A device of uid 0 and gid 0 needs no mapping: in a user namespace, devices are bind-mounted.
+  // A device of uid 0 and gid 0 needs no mapping: in a user namespace, ocirun bind-mounts the
+  // host's device node.
   for (std::size_t i = 0; i < config.devices.size(); ++i) {
     if (config.devices[i].uid == Uid{} && config.devices[i].gid == Gid{}) continue;
     check_uid(fmt::format("/linux/devices/{}/uid", i), config.devices[i].uid);
@@ -243,7 +244,7 @@ void check_annotations(const Check& check) {  // T-7, T-8
   constexpr std::string_view kOs = "org.opencontainers.image.os";
   if (const auto entry = annotations.find(std::string(kStop)); entry != annotations.end()) {
     const auto signal = linux::parse_signal(entry->second);
-    if (!signal || *signal == 0)  // 0 stops nothing
+    if (!signal || *signal == 0)  // signal 0 stops no process
       check.problem(fmt::format("/annotations/{}", kStop),
                     "{} is not the name of a signal (such as SIGTERM)", in_quotes(entry->second));
   }
@@ -253,8 +254,8 @@ void check_annotations(const Check& check) {  // T-7, T-8
                   in_quotes(entry->second));
 }
 
-/// A rule, and the pointer of the section that it needs. A rule is skipped if its section has a
-/// problem, which the rule would only report again.
+/// A rule, and the pointer of the section that the rule needs. check_config() skips the rule if the
+/// section has a problem: the rule would only report the same problem again.
 struct Rule {
   void (*check)(const Check&);
   std::string_view builds_on;

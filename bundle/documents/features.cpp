@@ -33,7 +33,7 @@ void write_seccomp(JsonWriter& out) {  // F-8
   out.member("operators", linux::seccomp_operator_names());
   out.member("archs", linux::seccomp_architecture_names());
   out.member("knownFlags", linux::seccomp_flag_names());
-  out.member("supportedFlags", linux::supported_seccomp_flags());  // those of the running kernel
+  out.member("supportedFlags", linux::supported_seccomp_flags());  // flags of the running kernel
   out.end_object();
 }
 
@@ -71,7 +71,7 @@ std::string features_text(Criu criu) {
   out.member("hooks", names_of(hooks::kKinds));                                         // F-4
   out.member("mountOptions", linux::known_mount_options());                             // F-5
   write_linux(out);
-  out.key("annotations").begin_object();  // F-13: read by engines
+  out.key("annotations").begin_object();  // F-13: engines read these annotations
   out.member("io.github.seccomp.libseccomp.version", linux::libseccomp_version());
   out.member("org.opencontainers.runc.checkpoint.enabled",
              criu == Criu::kIsFound ? "true" : "false");

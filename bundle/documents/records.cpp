@@ -1,5 +1,5 @@
-// state.json, intent.json and the mark of a cgroup. They are read strictly, because a file may be
-// half-written or forged.
+// Reads and writes state.json, intent.json and the mark of a cgroup. The readers are strict,
+// because a file may be half-written or forged.
 
 #include <limits>
 

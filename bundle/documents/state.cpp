@@ -8,7 +8,7 @@ namespace {
 
 using Layout = JsonWriter::Layout;
 
-/// Only the properties of runtime.md#state; no `pid` without a process.
+/// Writes only the properties of runtime.md#state. A container without a process gets no `pid`.
 void write_spec_state(JsonWriter& out, const StateDocument& state) {
   out.begin_object();
   out.member("ociVersion", state.oci_version);
@@ -20,7 +20,7 @@ void write_spec_state(JsonWriter& out, const StateDocument& state) {
   out.end_object();
 }
 
-/// All properties that clients of runc read, in runc's order.
+/// Writes all properties that clients of runc read, in the order of runc.
 void write_full_state(JsonWriter& out, const StateDocument& state) {
   out.begin_object();
   out.member("ociVersion", state.oci_version);

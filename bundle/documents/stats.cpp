@@ -9,7 +9,7 @@ using cgroups::Pressure;
 using cgroups::PressureLine;
 using cgroups::Stats;
 
-/// For the members that runc leaves out if they are zero.
+/// Writes a member, unless the value is 0: runc leaves out these members then.
 void unless_zero(JsonWriter& out, std::string_view name, std::uint64_t value) {
   if (value != 0) out.member(name, value);
 }
@@ -47,7 +47,7 @@ void write_cpu_stats(JsonWriter& out, const Stats& stats) {
 }
 
 void write_cpuset(JsonWriter& out, const Stats& stats) {
-  // cpuset files of cgroup v1. runc prints them in any case, with 0 on cgroup v2.
+  // The cpuset files of cgroup v1. runc prints these members also on cgroup v2, with the value 0.
   constexpr std::string_view kSettings[] = {
       "cpu_exclusive",   "mem_hardwall",       "mem_exclusive",
       "memory_migrate",  "memory_spread_page", "memory_spread_slab",

@@ -12,8 +12,8 @@
 namespace ocirun::bundle {
 namespace {
 
-/// The handler of nlohmann's SAX events; builds the tree. A handler that returns false ends the
-/// parsing.
+/// Builds the tree from the SAX events of nlohmann::json. An event function that returns false ends
+/// the parsing.
 class TreeBuilder {
  public:
   TreeBuilder(Document& document, Report& report) : document_(document), report_(report) {
@@ -43,7 +43,8 @@ class TreeBuilder {
     add(Node::Kind::kString)->text = document_.keep(value);
     return true;
   }
-  bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }  // JSON text has none
+  // JSON text has no binary values.
+  bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
 
   bool start_object(std::size_t /*size*/) { return open(Node::Kind::kObject); }
   bool start_array(std::size_t /*size*/) { return open(Node::Kind::kArray); }
@@ -103,8 +104,8 @@ class TreeBuilder {
     return true;
   }
 
-  /// D-3. Compares the names of a small object pairwise. Sorts those of a large object, because a
-  /// hostile document must not cost quadratic time.
+  /// Reports names that occur twice (D-3). Compares the names of a small object pairwise. Sorts the
+  /// names of a large object, because a hostile document must not cost quadratic time.
   void check_names(const Open& object) {
     if (object.size <= 24) {
       for (const Node* a = object.node->first; a != nullptr; a = a->next)

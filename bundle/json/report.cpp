@@ -9,8 +9,8 @@
 namespace ocirun::bundle {
 namespace {
 
-/// Adds `sentence` unless the list has it for the same value: the one list of capabilities of a 0.5
-/// document is read three times (SD-5).
+/// Adds `sentence`, unless the list has the same sentence for the same value. For example, the list
+/// of capabilities of a 0.5 document is read three times (SD-5).
 void add(std::vector<std::string>& list, std::string sentence, std::vector<const Node*>& nodes,
          const Node* node) {
   if (list.size() == Report::kMaxListed) return;
@@ -65,7 +65,7 @@ std::string first_of(const std::vector<std::string>& problems, std::size_t count
 namespace {
 
 /// The number of typing mistakes between two words: insertions, deletions, replacements, and swaps
-/// of two neighbouring letters (optimal string alignment). kLongest if a word is longer than that.
+/// of two neighbouring letters (optimal string alignment). A word above kLongest gives kLongest.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t kLongest = 48;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
@@ -97,7 +97,7 @@ std::string upper(std::string_view word) {
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   const std::string typed = upper(word);  // a difference in case is no mistake
   std::string_view best;
-  // Of typing mistakes: a word further away would be a guess.
+  // The most typing mistakes: a word with more mistakes would be a guess.
   const std::size_t most = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 4);
   std::size_t least = most + 1;
   for (const std::string_view candidate : known) {

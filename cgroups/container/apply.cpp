@@ -14,8 +14,8 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// Keeps the last file open while the next writes go to the same file (device rules come by the
-/// dozen).
+/// Writes to files of cgroups. Keeps the last file open, because dozens of device rules go to the
+/// same file.
 class OpenFile {
  public:
   Result<void> write(const Directory& directory, const std::string& file, std::string_view value) {
@@ -36,8 +36,8 @@ class OpenFile {
   UniqueFd fd_;
 };
 
-/// Errors of kernels that do not have a file, or do not know a value. ENOTSUPP (524) is in no libc
-/// header.
+/// Whether the kernel lacks a file, or does not know a value. The kernel's ENOTSUPP (524) is in no
+/// libc header.
 bool not_supported(int number) {
   constexpr int kEnotsupp = 524;
   return number == ENOENT || number == EOPNOTSUPP || number == kEnotsupp || number == ENODEV;
@@ -53,8 +53,8 @@ Result<Outcome> make_write(const Directory& directory, const Write& write, OpenF
   if (!result && (!is_missing || write.if_missing == IfMissing::kError))
     return std::unexpected(std::move(result).error());
   if (write.if_missing != IfMissing::kDrop) return Outcome::kInForce;
-  // The kernel rounds an effective limit down to pages. An ignored limit reads as a number near
-  // 2^63.
+  // The kernel rounds a limit down to whole pages: the file's text is not longer than the written
+  // text. If the kernel ignores the limit, the file shows a longer number near 2^63.
   const std::string now = directory.read_or_empty(write.file);
   return is_missing || now.size() > write.value.size() ? Outcome::kDropped : Outcome::kInForce;
 }
@@ -70,14 +70,14 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
   return unified;
 }
 
-/// The reports of apply_group() besides its result.
+/// The further results of apply_group().
 struct Effects {
   HandedDown& handed_down;
   std::vector<std::string>* dropped = nullptr;  // JSON pointers of limits that the kernel lacks
-  Writes* old_values = nullptr;                 // what restores the old content of each file
+  Writes* old_values = nullptr;                 // writes that restore the old values
 };
 
-/// Makes all writes of one controller.
+/// Makes all writes of one controller. Repeats each write that failed with EINVAL at the end.
 Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
                          const Effects& effects) {
   TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), effects.handed_down));
@@ -140,7 +140,7 @@ Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write
 }
 
 void restore_values(std::span<const Node> nodes, std::span<const Write> old_values) {
-  constexpr int kRounds = 3;  // a value may be refused until another one is restored
+  constexpr int kRounds = 3;  // the kernel may refuse a value until another value is restored
   std::vector<const Write*> left;
   for (const Write& write : old_values) left.insert(left.begin(), &write);
   HandedDown none;
@@ -156,9 +156,9 @@ void restore_values(std::span<const Node> nodes, std::span<const Write> old_valu
 
 namespace {
 
-/// Files with one line for each device, and the value that clears a device's line.
+/// A file with one line for each device (or another key), and the value that resets a line.
 struct Keyed {
-  std::string_view file;  // or its beginning
+  std::string_view file;  // a file name, or the beginning of file names
   std::string_view cleared;
 };
 constexpr Keyed kKeyed[] = {
@@ -187,14 +187,15 @@ std::string_view line_of(std::string_view text, std::string_view key) {
 }  // namespace
 
 std::string restoring_value(std::string_view file, std::string_view text, std::string_view value) {
-  // The text is "oom_kill_disable 1" and then lines of counters.
+  // The first line of `text` is "oom_kill_disable 0" or "oom_kill_disable 1".
   if (file == "memory.oom_control")
     return std::string(text.substr(text.find_last_of(' ', text.find('\n')) + 1, 1));
   const auto row = std::ranges::find_if(
       kKeyed, [&](const Keyed& keyed) { return file.starts_with(keyed.file); });
-  if (row == std::end(kKeyed)) return text.empty() ? "\n" : std::string(text);  // cpuset: none
+  // A cpuset file may be empty. Writing "\n" makes the file empty again.
+  if (row == std::end(kKeyed)) return text.empty() ? "\n" : std::string(text);
   const std::size_t blank = value.find(' ');
-  if (blank == std::string_view::npos) {  // the default weight, not one device's
+  if (blank == std::string_view::npos) {  // `value` names no device: the default weight
     const std::string_view line = line_of(text, "default");
     return std::string(line.empty() ? first_line(text) : line);
   }
@@ -243,10 +244,11 @@ void make_room_for_realtime(const Node& node, std::string_view runtime) {
     const auto now = number(parent->read_or_empty(kRuntime));
     const auto parent_period = number(parent->read_or_empty(kPeriod));
     if (!now || !parent_period) return;
-    // The container's share of its period, applied to the parent's period and rounded up.
+    // The parent needs as large a share of the parent's period as the container asks of the
+    // container's period. The product is rounded up.
     const double share = static_cast<double>(*asked) / static_cast<double>(*period);
     const auto more = static_cast<std::uint64_t>(share * static_cast<double>(*parent_period)) + 1;
-    // If the parent refuses, the later write to the container's own file reports the error.
+    // If the kernel refuses this write, the later write to the container's file reports the error.
     if (!parent->write(kRuntime, fmt::to_string(*now + more))) return;
   }
 }

@@ -62,8 +62,8 @@ bool is_number_of_a_device(std::optional<std::int64_t> number) {
   return !number || *number <= std::numeric_limits<std::uint32_t>::max();
 }
 
-/// The instructions for a request that the rule matches. They fall through to the next rule while
-/// some accesses are undecided.
+/// The instructions for a request whose device matches the rule. While some accesses are undecided,
+/// the program continues with the next rule.
 std::vector<bpf_insn> decision(const DeviceRule& rule) {
   const std::int32_t access = access_of(rule);
   // A rule for all accesses decides at once, so that the verifier has fewer paths to follow.
@@ -104,7 +104,7 @@ Result<UniqueFd> load_program(const std::vector<bpf_insn>& program) {
   attributes.expected_attach_type = BPF_CGROUP_DEVICE;
   attributes.insns = address_of(program.data());
   attributes.insn_cnt = static_cast<std::uint32_t>(program.size());
-  attributes.license = address_of("Apache-2.0");  // no called helper needs the GPL
+  attributes.license = address_of("Apache-2.0");  // the program calls no GPL-only helper
   std::memcpy(attributes.prog_name, "ocirun_devices", sizeof "ocirun_devices");
   TRY_ASSIGN(const int fd, bpf(BPF_PROG_LOAD, attributes, "load the device program"));
   return UniqueFd(fd);
@@ -136,13 +136,13 @@ Result<void> attach_program(Fd cgroup, Fd program) {
   attributes.attach_bpf_fd = static_cast<std::uint32_t>(program.value);
   attributes.attach_type = BPF_CGROUP_DEVICE;
   attributes.attach_flags = BPF_F_ALLOW_MULTI;
-  if (old.size() == 1) {  // Linux 5.6
+  if (old.size() == 1) {  // BPF_F_REPLACE exists since Linux 5.6
     attributes.attach_flags |= BPF_F_REPLACE;
     attributes.replace_bpf_fd = static_cast<std::uint32_t>(old.front().get());
   }
   TRY(bpf(BPF_PROG_ATTACH, attributes, "attach the device program"));
-  // Of several attached programs, all must allow an access. The old ones are detached only
-  // after the new one was attached: in between, only what old and new ones allow is allowed.
+  // The kernel allows an access only if all attached programs allow the access. The old programs
+  // are detached after the new program is attached, so that no forbidden access succeeds meanwhile.
   for (std::size_t i = 0; old.size() > 1 && i < old.size(); ++i) {
     bpf_attr detach{};
     detach.target_fd = static_cast<std::uint32_t>(cgroup.value);

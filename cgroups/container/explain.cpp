@@ -26,8 +26,8 @@ std::string page_sizes(const Directory& directory) {
 }
 
 struct Row {
-  std::string_view file;  // or its beginning
-  int number;             // 0: any
+  std::string_view file;  // a file name, or the beginning of file names
+  int number;             // errno; 0: any
   Reason reason;
 };
 

@@ -8,7 +8,7 @@ namespace ocirun::cgroups {
 namespace {
 
 constexpr const char* kV1State = "freezer.state";
-constexpr const char* kUnifiedState = "cgroup.freeze";  // Linux 5.2
+constexpr const char* kUnifiedState = "cgroup.freeze";  // since Linux 5.2
 
 bool events_say_frozen(const Directory& directory) {
   return directory.read_or_empty("cgroup.events").contains("frozen 1");
@@ -27,8 +27,8 @@ Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds lim
       static_cast<void>(directory.write(kV1State, "THAWED"));
       return not_stopped(directory, limit);
     }
-    // The kernel looks at each task once. A task that slipped through (fork, vfork) is frozen by a
-    // second write. A task that waits for a frozen one is frozen only after a short thaw.
+    // A write asks each task once to freeze. A second write freezes a task that the first write
+    // missed (fork, vfork). A task that waits for a frozen task freezes only after a short thaw.
     if (round % 16 == 0) TRY(directory.write(kV1State, "THAWED"));
     TRY(directory.write(kV1State, "FROZEN"));
   }
@@ -50,8 +50,8 @@ Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   if (!is_frozen(node)) return {};
   TRY_ASSIGN(const Directory* directory, node.directory());
   TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
-  // On v1 the cgroup is thawed when the write returns. In both versions it stays frozen while an
-  // ancestor is.
+  // On cgroup v1, the cgroup is thawed when write(2) returns. In both versions, the cgroup stays
+  // frozen while an ancestor is frozen.
   linux::Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
   while (is_frozen(node))
     if (!patience.wait())
@@ -97,7 +97,7 @@ Result<FreezerState> read_freezer(std::span<const Node> nodes) {
 
 Result<void> thaw_all(std::span<const Node> nodes) {
   const Node* v1 = find_v1(nodes, "freezer");
-  if (v1 == nullptr) return {};  // v2 lets frozen processes die
+  if (v1 == nullptr) return {};  // on cgroup v2, SIGKILL also ends a frozen process
   return walk(v1->path(), [](const WalkEntry& entry) -> Result<void> {
     const Result<void> thawed = write_in(entry, kV1State, "THAWED");
     if (!thawed && thawed.error().number() != ENOENT && thawed.error().number() != ENODEV)

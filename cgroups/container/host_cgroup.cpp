@@ -32,7 +32,8 @@ std::string name_process(int pid) {
   return fmt::format("process {} ({})", pid, *name);
 }
 
-/// "process 12 (sleep) and 3 more"; a process of another pid namespace has the number 0.
+/// Returns a text such as "process 12 (sleep) and 3 more". The kernel shows a process of another
+/// pid namespace as pid 0.
 std::string describe(const std::vector<int>& pids) {
   const int first = *std::ranges::max_element(pids);
   std::string text = first == 0 ? "a process of another pid namespace" : name_process(first);
@@ -40,8 +41,8 @@ std::string describe(const std::vector<int>& pids) {
   return text;
 }
 
-/// an existing cgroup must be empty, and no cgroup may be frozen: a process that joins a
-/// frozen one stops for ever.
+/// an existing cgroup must be empty, and must not be frozen: a process that joins a frozen
+/// cgroup stops until a thaw.
 Result<void> check_fit(const Node& node, Made made, int expected) {
   if (is_frozen(node)) return refuse("container's cgroup unexpectedly frozen");
   if (node.unified()) TRY(check_domain(node));
@@ -80,9 +81,9 @@ Host HostCgroup::host() const {
               }};
 }
 
-// Whether the existing cgroup is left over from a container that has ended. It still has that
-// container's limits, and after a use of cgroup.kill some kernels kill processes that are cloned
-// into the cgroup later.
+// Whether the existing cgroup is left over from an ended container. A left-over cgroup still has
+// the limits of the ended container. After a write to cgroup.kill, some kernels also kill the
+// processes that are cloned into the cgroup later.
 bool HostCgroup::is_left_over() {
   if (!is_left_over_) is_left_over_ = !read_mark(record_).value_or(Mark{}).text.empty();
   return *is_left_over_;
@@ -93,7 +94,7 @@ Result<Made> HostCgroup::create_node(const Node& node) {
   const auto prepare = [&]() -> Result<void> {
     TRY(check_fit(node, made, expected_));
     if (made == Made::kExisted && expected_ == 0 && is_left_over()) {
-      TRY(walk(node.path(), remove_entry));  // EBUSY: a process has joined it meanwhile
+      TRY(walk(node.path(), remove_entry));  // EBUSY: a process has joined the cgroup meanwhile
       TRY_ASSIGN(made, make_node(node, record_.created_parents));
     }
     if (node.has("cpuset")) TRY(inherit_cpuset(node));
@@ -114,7 +115,7 @@ Result<void> HostCgroup::check_free() const {
 }
 
 Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
-  std::vector<const Node*> ours;  // nodes that create() made, for undoing
+  std::vector<const Node*> ours;  // the nodes that create() made: removed after an error
   const auto create_all = [&]() -> Result<void> {
     for (const Node& node : nodes_) {
       TRY_ASSIGN(const Made made, create_node(node));
@@ -123,7 +124,7 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
     // On a hybrid host, controllers of the unified hierarchy are enabled only when a limit needs
     // them.
     if (record_.directories.size() == 1 && nodes_.front().unified()) {
-      // A controller that cannot be enabled is an error only when a limit needs it.
+      // A controller that cannot be enabled is an error only when a limit needs the controller.
       static_cast<void>(enable_controllers(
           nodes_.front(), unified_controllers(nodes_.front().mount_point()), record_.handed_down));
     }
@@ -164,9 +165,10 @@ Result<void> HostCgroup::write_device_rules(std::span<const DeviceRule> devices)
 Result<void> HostCgroup::change_devices(std::span<const DeviceRule> old,
                                         std::span<const DeviceRule> devices) {
   if (find_v1(nodes_, "devices") == nullptr)
-    return restrict_devices(devices);  // replaced in one step
+    return restrict_devices(devices);  // cgroup v2 replaces the device program
   TRY_ASSIGN(const DeviceChange change, plan_device_change_v1(old, devices));
-  // v1 clears all exceptions when the default changes, so the processes are frozen meanwhile.
+  // On cgroup v1, a new default clears all exceptions. The processes are frozen until the new
+  // exceptions are written.
   const bool freeze = change.passes_through_nothing &&
                       read_freezer(nodes_).value_or(FreezerState::kFrozen) == FreezerState::kThawed;
   if (freeze) TRY(set_freezer(nodes_, FreezerState::kFrozen, kFreezeTime));
@@ -239,17 +241,17 @@ Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
 Result<OomWatch> HostCgroup::watch_oom() const { return OomWatch::open(nodes_); }
 std::uint64_t HostCgroup::oom_kills() const { return count_oom_kills(nodes_).value_or(0); }
 
-// Directories below /ocirun belong to ocirun, whichever container made them; so they are removed
-// also after a crash.
+// ocirun owns all cgroups below kOwnParent: ocirun also removes the empty cgroups that another
+// container made, or that a crash left behind.
 bool HostCgroup::is_below_own_parent() const {
   return record_.path.starts_with(fmt::format("{}/", kOwnParent));
 }
 
-// rmdir(2) refuses to remove a directory that other containers use, so it stays.
+// Removes the unused parents: rmdir(2) fails for a parent that holds cgroups of other containers.
 void HostCgroup::remove_parents() const {
   for (const std::string& parent : record_.created_parents)
     static_cast<void>(remove_directory(parent));
-  // Parents that another container of ours made and that are now empty.
+  // The loop removes the empty parents that ocirun made for other containers.
   const bool all_are_ours = is_below_own_parent();
   for (const Node& node : nodes_)
     for (std::string parent = parent_of(node.path()); parent.size() > node.mount_point().size();
@@ -264,8 +266,7 @@ Result<void> HostCgroup::destroy() {
   TRY(remove_nodes(nodes_));
   remove_parents();
   take_back(record_.handed_down);
-  // On a hybrid host, a container that is gone may have enabled controllers that nobody uses any
-  // more.
+  // On a hybrid host, a removed container may have enabled controllers that no container uses now.
   if (const Node* v2 = find_unified(nodes_); v2 != nullptr && nodes_.size() > 1)
     take_back_noted(*v2);
   return {};

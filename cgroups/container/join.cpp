@@ -16,8 +16,8 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// Parses one "path" or "controller[,controller]:path" and stores the path for each node that it
-/// concerns.
+/// Parses "path" or "controller[,controller]:path". Stores the path in `below` for all nodes, or
+/// only for the nodes of the controllers.
 Result<void> read_path(std::span<const Node> nodes, std::string_view text,
                        std::vector<std::string>& below) {
   const std::size_t colon = text.find(':');
@@ -32,7 +32,7 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
   if (controllers.empty())
     return refuse("--cgroup \"{}\": names no controller before the colon", text);
   for (const std::string_view controller : controllers) {
-    // Controllers that v1 does not have are all in the unified hierarchy.
+    // A controller without a v1 hierarchy can only be in the unified hierarchy.
     const Node* v1 = find_v1(nodes, controller);
     const Node* unified = find_unified(nodes);
     const Node* node = v1 != nullptr ? v1 : unified;
@@ -74,7 +74,7 @@ namespace {
 Result<void> check_pids_limits(std::string path) {
   for (; path.size() > 1; path = parent_of(path)) {
     TRY_ASSIGN(const Directory directory, Directory::open(path));
-    const auto limit = number(directory.read_or_empty("pids.max"));  // empty: no file, or "max"
+    const auto limit = number(directory.read_or_empty("pids.max"));  // nullopt: no file, or "max"
     if (!limit) continue;
     const auto processes = number(directory.read_or_empty("pids.current"));
     if (processes && *processes > *limit)

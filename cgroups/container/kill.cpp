@@ -17,8 +17,8 @@ namespace {
 constexpr std::chrono::milliseconds kFreezeToSignal{1000};
 constexpr int kKillRounds = 100;
 
-/// Kills all processes by one write to cgroup.kill (Linux 5.14), forks in flight included. False:
-/// the kernel has no such file.
+/// Kills all processes, also forking processes, by one write to cgroup.kill (since Linux 5.14).
+/// Returns false if the kernel has no such file, or the cgroup is threaded.
 Result<bool> kill_by_file(const Node& node) {
   if (!node.unified()) return false;
   TRY_ASSIGN(const Directory* directory, node.directory());
@@ -35,13 +35,13 @@ Result<void> signal_once(const Node& node, int signal) {
 
 Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may_freeze) {
   bool killed = false;
-  if (may_freeze) {  // else the caller is in the cgroup and would die too
+  if (may_freeze) {  // otherwise, the caller is in the cgroup and would die too
     TRY_ASSIGN(killed, kill_by_file(primary));
   }
   if (killed) return thaw_all(nodes);
   if (may_freeze)
-    // While the cgroup is frozen, no process forks and no pid is reused. Freezing may fail; killing
-    // goes on without it.
+    // While the cgroup is frozen, no process forks and no pid is reused. If freezing fails, the
+    // processes are killed nevertheless.
     static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   std::vector<int> seen;
   for (int round = 0; round < kKillRounds; ++round) {
@@ -60,7 +60,8 @@ Result<std::vector<int>> pids_below(const std::string& path) {
   TRY(walk(path, [&](const WalkEntry& entry) -> Result<void> {
     const Result<std::string> text = read_in(entry, "cgroup.procs");
     if (!text) {
-      // The cgroup has vanished, or is threaded: then its processes are listed in its domain.
+      // The cgroup has vanished or is threaded. The domain of a threaded cgroup lists the processes
+      // in its own cgroup.procs.
       const int number = text.error().number();
       if (number == ENOENT || number == ENODEV || number == EOPNOTSUPP) return {};
       return std::unexpected(text.error());
@@ -94,7 +95,8 @@ Result<void> signal_processes(std::span<const Node> nodes, int signal) {
 
   TRY_ASSIGN(const FreezerState state, read_freezer(nodes));
   const bool freeze = state == FreezerState::kThawed && !caller_inside;
-  // While the cgroup is frozen, no process forks. Freezing may fail; signalling goes on without it.
+  // While the cgroup is frozen, no process forks. If freezing fails, the signal is sent
+  // nevertheless.
   if (freeze) static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   Result<void> signalled = signal_once(primary, signal);
   if (!freeze) return signalled;
@@ -106,8 +108,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kRemoveTime{10'000};
 
-/// Kills the processes in one node. They need not be in the other nodes, because a container may
-/// move its processes within the cgroups that it was given. Returns how many there were.
+/// Kills the processes in one node and returns the number of processes. Another node may lack these
+/// processes, because a container may move processes between the cgroups of one hierarchy.
 Result<std::size_t> kill_in(const Node& node) {
   TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
   if (contains(pids, ::getpid()))
@@ -119,21 +121,21 @@ Result<std::size_t> kill_in(const Node& node) {
   return pids.size();
 }
 
-/// Kills the processes in `some` of the nodes once. Returns the greatest number found in one node,
-/// because each process is in every hierarchy.
+/// Kills the processes in the nodes `some` once. Returns the greatest number of processes in one
+/// node: a sum would count each process once for each hierarchy.
 Result<std::size_t> kill_round(int round, std::span<const Node* const> some,
                                std::span<const Node> nodes) {
   std::size_t processes = 0;
   for (const Node* node : some) {
     TRY_ASSIGN(const std::size_t killed, kill_in(*node));
     processes = std::max(processes, killed);
-    // v1 kills processes one by one: a fork bomb that survives two rounds is stopped by pids.max.
+    // On cgroup v1, processes are killed one by one. After two rounds, pids.max stops a fork bomb.
     if (round == 2 && node->has("pids"))
       if (const Result<const Directory*> directory = node->directory())
         static_cast<void>((*directory)->write("pids.max", "0"));
   }
-  // Kills all at once where the kernel can (cgroup.kill), and thaws: v1 does not let frozen
-  // processes die.
+  // signal_processes() uses cgroup.kill if the kernel has the file. signal_processes() also thaws:
+  // on cgroup v1, a frozen process does not die.
   if (processes > 0) TRY(signal_processes(nodes, SIGKILL));
   return processes;
 }
@@ -143,7 +145,7 @@ std::unexpected<Error> undying(std::string_view step, const Node& node, std::siz
               node.path(), processes);
 }
 
-/// True when the node and all nested cgroups are removed.
+/// Removes the node and all nested cgroups. Returns false if a cgroup is busy.
 Result<bool> remove_tree(const Node& node) {
   bool busy = false;
   TRY(walk(node.path(), [&](const WalkEntry& entry) -> Result<void> {
@@ -158,8 +160,8 @@ Result<bool> remove_tree(const Node& node) {
 }  // namespace
 
 Result<void> remove_nodes(std::span<const Node> nodes) {
-  // The usual case: the container has exited, and its cgroups are empty. So they are not searched
-  // first.
+  // Usually, the container has exited and the cgroups are empty: so remove_nodes() first tries to
+  // remove the cgroups without a search for processes.
   std::vector<const Node*> left;
   for (const Node& node : nodes) {
     const Result<void> removed = remove_directory(node.path());

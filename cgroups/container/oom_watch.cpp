@@ -77,7 +77,7 @@ bool OomWatch::happened() {
   }
   std::uint64_t count = 0;
   if (::read(fd_.get(), &count, sizeof count) != sizeof count) return false;
-  return read_kills(control_).has_value();  // nothing: the wakeup came from the removal
+  return read_kills(control_).has_value();  // nullopt: the removal of the cgroup woke the reader
 }
 
 }  // namespace ocirun::cgroups

@@ -115,7 +115,7 @@ Result<Record> check_record(Record record, const Layout& layout, Uid owner) {
 
 namespace {
 
-/// The cgroup does not exist, may not be read, or is nested deeper than PATH_MAX.
+/// Whether the cgroup does not exist, must not be read, or has a path longer than PATH_MAX.
 bool is_passed_over(const Error& error) {
   return error.number() == ENOENT || error.number() == ENODEV || error.number() == EACCES ||
          error.number() == ENAMETOOLONG;

@@ -24,7 +24,7 @@ constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 constexpr const char* kNote = "user.ocirun.handed_down";
 constexpr std::size_t kLongestNote = 1024;
 
-/// One extended attribute under two names: an ordinary user may write the second name alone.
+/// The two names of an extended attribute. An ordinary user may write only `of_user`.
 struct Attribute {
   const char* of_root;
   const char* of_user;
@@ -41,14 +41,14 @@ Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
   return fd;
 }
 
-/// An ordinary user's cgroups belong to the container's root as well, who may have removed all
-/// permissions. True: a permission has been restored, and the caller may try again.
+/// Restores the permissions of a cgroup: the root user of an ordinary user's container owns the
+/// cgroup and may have removed the permissions. Returns true if the caller may try again.
 bool regain(Fd directory) {
   return ::fchmodat(AT_FDCWD, linux::host_fd_link(directory).c_str(), 0755, 0) == 0;
 }
 
 /// Opens a file of a cgroup, the cgroup itself (".") or a nested cgroup (flags with O_DIRECTORY).
-/// Tries again while somebody keeps removing the permissions.
+/// Restores removed permissions and tries again, several times if the container goes on removing.
 Result<UniqueFd> open_in(Fd directory, const std::string& name, int flags) {
   auto opened = open_at(directory.value, name, flags);
   for (int tries = 0; tries < kRegainTries; ++tries) {
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
   return names;
 }
 
-/// Empty where the attribute does not exist.
+/// Returns "" if the attribute does not exist.
 Result<std::string> read_attribute(Fd fd, const char* name, std::size_t longest) {
   std::string text(longest, '\0');
   const ssize_t size = ::fgetxattr(fd.value, name, text.data(), text.size());
@@ -102,8 +102,8 @@ Result<std::string> read_attribute(Fd fd, const char* name, std::size_t longest)
   return text;
 }
 
-/// Calls `write`, which reports an error like a system call, with the first name that the caller
-/// may write.
+/// Calls `write` with the name `of_root` and, after EPERM, with the name `of_user`. `write` returns
+/// 0 or sets errno.
 template <typename Write>
 bool write_attribute(const Attribute& attribute, Write write) {
   return write(attribute.of_root) == 0 || (errno == EPERM && write(attribute.of_user) == 0);

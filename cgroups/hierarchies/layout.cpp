@@ -38,8 +38,8 @@ std::vector<CgroupMount> find_cgroup_mounts(std::string_view mountinfo) {
   return mounts;
 }
 
-/// Whether `mount` is the better one of two mounts of one hierarchy: it contains our own cgroup, or
-/// else has the shorter root.
+/// Compares two mounts of the same hierarchy. A mount that contains the runtime's own cgroup is
+/// better. Otherwise, the mount with the shorter root is better.
 bool shows_more(const CgroupMount& mount, const CgroupMount& other, std::string_view own_path) {
   const bool ours = is_below(own_path, mount.root);
   const bool theirs = is_below(own_path, other.root);
@@ -144,8 +144,8 @@ std::optional<std::string> delegated_cgroup(const Layout& layout) {
   if (!layout.pure_v2()) return std::nullopt;
   const Hierarchy& unified = layout.hierarchies.front();
   const std::string own = shown_path(unified);
-  // First the parent of the caller's cgroup: the caller's cgroup contains processes, and therefore
-  // cannot enable controllers for its children.
+  // The loop tries the parent of the caller's cgroup first: the caller's cgroup contains processes,
+  // so the kernel does not let the caller enable controllers for children there.
   for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
     if (!base.empty() && is_delegated(unified.mount_point.string() + base)) return base;
   return std::nullopt;

@@ -10,9 +10,9 @@
 namespace ocirun::cgroups {
 namespace {
 
-constexpr int kMakeTries = 100;  // each try lost to somebody who removed the empty parent
+constexpr int kMakeTries = 100;  // a try fails if another process removes the empty parent
 
-/// Makes `path` below `mount_point`, parents first.
+/// Makes `path` and the missing parents of `path` below `mount_point`.
 Result<void> make_parents(const std::string& mount_point, const std::string& path,
                           std::vector<std::string>& created) {
   if (path.size() <= mount_point.size()) return {};
@@ -26,8 +26,8 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
   return {};
 }
 
-/// Fills `file` of a cpuset directory from the parents if it is empty. Returns its value, which is
-/// empty where no parent has one.
+/// Fills an empty `file` of a cpuset directory, and of the parents, from the nearest parent with a
+/// value. Returns the value of `file`, or "" if no parent has a value.
 Result<std::string> fill_from_parents(const std::string& mount_point, const Directory& directory,
                                       const std::string& file) {
   if (directory.path().size() <= mount_point.size()) return directory.read_or_empty(file);
@@ -40,10 +40,10 @@ Result<std::string> fill_from_parents(const std::string& mount_point, const Dire
   return above;
 }
 
-/// The no-internal-process rule: a cgroup that holds processes cannot enable controllers for its
-/// children. For cpu and pids the kernel allows it all the same, but turns the cgroup into a
-/// threaded domain, where no container can live: ocirun does not try. The hierarchy's own root,
-/// which has no cgroup.type, may hold processes.
+/// Enables a controller for the children of `ancestor`, unless `ancestor` holds processes. The
+/// kernel refuses most controllers then (no-internal-process rule). For cpu and pids, the kernel
+/// would make `ancestor` a threaded domain, below which no container can run. The root of the
+/// hierarchy has no cgroup.type and may hold processes.
 Result<void> hand_down(const Directory& ancestor, const std::string& controller) {
   if (!ancestor.read_or_empty("cgroup.procs").empty() &&
       !ancestor.read_or_empty("cgroup.type").empty())
@@ -77,7 +77,7 @@ const Node* find_v1(std::span<const Node> nodes, std::string_view controller) {
 
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
   node.close();
-  // Where another hierarchy lacked the parents, this one most likely lacks them too.
+  // If the parents were missing in another hierarchy, the parents are probably missing here too.
   bool parents_first = !created_parents.empty();
   for (int tries = 0;; ++tries, parents_first = true) {
     if (parents_first) {
@@ -177,7 +177,7 @@ void take_back_noted(const Node& node) {
   for (std::string path = node.path(); path.size() > node.mount_point().size();) {
     path = parent_of(path);
     const Result<Directory> ancestor = Directory::open(path);
-    if (!ancestor) continue;               // it was made for the container, and removed with it
+    if (!ancestor) continue;               // ocirun has removed the parents of the container
     if (ancestor->has_children()) return;  // then every ancestor above has children too
     const std::string noted = ancestor->note();
     for (const std::string_view controller : words(noted))

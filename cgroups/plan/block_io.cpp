@@ -25,8 +25,8 @@ constexpr Throttle kThrottles[] = {
 Result<void> plan_block_io_v1(const Resources& resources, Writes& writes) {
   if (!resources.block_io) return {};
   const BlockIo& io = *resources.block_io;
-  // `weight` belonged to CFQ (until Linux 5.0); today the files of BFQ replace it. Leaf weights
-  // have no replacement.
+  // Before Linux 5.0, the weights belong to CFQ. BFQ's files replace the files of CFQ, except those
+  // of the leaf weights.
   const auto weight = [&](std::string value, std::string pointer, const char* file,
                           std::string bfq_file) {
     writes.push_back({.controller = "blkio",
@@ -72,7 +72,7 @@ Result<void> plan_block_io_v2(const Resources& resources, Writes& writes) {
   const auto refuse_leaf = [](const std::string& pointer) {
     return refuse("{}: cgroup v2 has no leaf weights; leave it out or give 0", pointer);
   };
-  // BFQ's file takes v1's range; io.weight (io.cost) has its own range.
+  // io.bfq.weight takes the weights of cgroup v1. io.weight (of io.cost) has another range.
   const auto weight = [&](const std::string& device, std::uint16_t value, std::string pointer) {
     writes.push_back({.controller = "io",
                       .file = "io.bfq.weight",
@@ -91,7 +91,7 @@ Result<void> plan_block_io_v2(const Resources& resources, Writes& writes) {
       weight(fmt::format("{}:{} ", device.major, device.minor), *device.weight,
              pointer + "/weight");
   }
-  // A write to io.max changes only the rates that it mentions, so each rate is a write of its own.
+  // A write to io.max keeps the rates that the write does not name. So each rate gets one write.
   for (const Throttle& throttle : kThrottles) {
     const std::vector<ThrottleDevice>& devices = io.*throttle.devices;
     for (std::size_t i = 0; i < devices.size(); ++i)

@@ -11,8 +11,8 @@ constexpr const char* kQuota = "/linux/resources/cpu/quota";
 constexpr const char* kPeriod = "/linux/resources/cpu/period";
 constexpr const char* kBurst = "/linux/resources/cpu/burst";
 
-/// An idle cgroup refuses a weight (EINVAL), and loses its weight to the default when it stops
-/// being idle. So the weight is written after idle becomes 0 and before it becomes 1.
+/// The kernel refuses a weight for an idle cgroup (EINVAL). A cgroup that stops being idle gets the
+/// default weight. So the plan writes the weight after "0" and before "1" to cpu.idle.
 void plan_weight(const Cpu& cpu, const char* file, const std::string& weight, Writes& writes) {
   const bool has_weight = !weight.empty();
   if (cpu.idle && (*cpu.idle == 0 || has_weight))
@@ -84,7 +84,7 @@ Result<void> plan_cpu_v2(const Resources& resources, const Host& host, Writes& w
   const auto quota = unless_zero(cpu.quota);
   const auto period = unless_zero(cpu.period);
   if (!quota && !period) return {};
-  // cpu.max holds both values: "QUOTA PERIOD". A value that is not given keeps what the file has.
+  // cpu.max holds "QUOTA PERIOD". A value that the request leaves out keeps the value in the file.
   const std::string now = host.current("cpu.max");
   const std::size_t blank = now.find(' ');
   const std::string quota_now = now.empty() ? "max" : now.substr(0, blank);

@@ -66,7 +66,7 @@ std::string text_of(const Exception& e) {
                      e.access & kMknod ? "m" : "");
 }
 
-/// The form in which v1 stores a list of rules: a default and exceptions from it.
+/// Device rules as cgroup v1 stores them: a default, and exceptions from the default.
 struct Verdict {
   bool allow_by_default = false;
   std::vector<Exception> exceptions;
@@ -128,9 +128,9 @@ std::vector<DeviceRule> complete_rules(std::span<const DeviceRule> rules) {
     if (rule.type != 'a') {
       complete.push_back(rule);
     } else if (everything) {
-      complete.assign(1, rule);  // this rule decides all, so earlier ones do not count
+      complete.assign(1, rule);  // the rule covers all devices: earlier rules have no effect
     } else {
-      // v1 reads any rule of type "a" as everything and ignores its numbers and letters.
+      // cgroup v1 applies a rule of type "a" to all devices, whatever its numbers and letters are.
       for (const char type : {'c', 'b'}) {
         rule.type = type;
         complete.push_back(rule);
@@ -191,7 +191,8 @@ Result<DeviceChange> plan_device_change_v1(std::span<const DeviceRule> old,
     change.passes_through_nothing = true;
     return change;
   }
-  // Allowing writes come first. Depending on the default, an exception allows or denies.
+  // Writes that allow come before writes that deny. An exception denies if the default allows, and
+  // allows if the default denies.
   const Verdict& allows = after.allow_by_default ? before : after;
   const Verdict& denies = after.allow_by_default ? after : before;
   add_missing(change.writes, kAllow, allows, after.allow_by_default ? after : before);

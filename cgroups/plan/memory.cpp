@@ -11,13 +11,13 @@ constexpr const char* kReservation = "/linux/resources/memory/reservation";
 constexpr const char* kSwap = "/linux/resources/memory/swap";
 constexpr std::int64_t kUnlimited = -1;
 
-/// 0 means "leave alone": clients' updates send 0 for limits that they do not want to change.
+/// Returns nothing for 0: clients send 0 for a limit that an update must not change.
 std::optional<std::int64_t> given(std::optional<std::int64_t> bytes) {
   return bytes == 0 ? std::nullopt : bytes;
 }
 
-/// The requested memory.swap. Unlimited memory without a value for swap makes swap unlimited too
-///
+/// The requested limit of memory and swap together. If memory is unlimited and swap has no value,
+/// swap is unlimited too.
 std::optional<std::int64_t> swap_asked(const Memory& memory) {
   if (given(memory.swap)) return memory.swap;
   return memory.limit == kUnlimited ? memory.limit : std::nullopt;
@@ -50,13 +50,13 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
           *value == kUnlimited ? IfMissing::kPassOver : IfMissing::kDrop);
   };
 
-  // First, because the kernel refuses this write once the cgroup has children.
+  // memory.use_hierarchy comes first: the kernel refuses the write once the cgroup has children.
   if (memory.use_hierarchy)
     add("memory.use_hierarchy", *memory.use_hierarchy ? "1" : "0",
         "/linux/resources/memory/useHierarchy",
         *memory.use_hierarchy ? IfMissing::kPassOver : IfMissing::kError);
-  // Raising limits needs memory+swap first, lowering them needs memory first; the write refused
-  // with EINVAL is retried.
+  // Higher limits need the write to memory.memsw first, lower limits the write to memory first.
+  // apply_writes() repeats a write that fails with EINVAL after the other writes.
   bytes("memory.limit_in_bytes", memory.limit, kLimit);
   bytes("memory.memsw.limit_in_bytes", swap_asked(memory), kSwap);
   bytes("memory.soft_limit_in_bytes", memory.reservation, kReservation);
@@ -75,7 +75,8 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
 
 namespace {
 
-/// R-14 … R-17: a setting that v2 cannot express is refused, unless its value means "no limit".
+/// Refuses the settings that cgroup v2 lacks (R-14 … R-17). Values that ask for no change, such as
+/// 0 or -1, pass.
 Result<void> refuse_v1_only(const Memory& memory) {
   const auto no = [](const char* field, const char* instead) {
     return refuse("/linux/resources/memory/{}: cgroup v2 has no such setting; {}", field, instead);
@@ -95,7 +96,7 @@ Result<void> refuse_v1_only(const Memory& memory) {
 Result<std::string> swap_alone(const Memory& memory, std::int64_t swap, const Host& host) {
   if (swap == kUnlimited) return "max";
   std::optional<std::int64_t> limit = given(memory.limit);
-  if (!limit)  // an update of swap only: use the kernel's present limit
+  if (!limit)  // an update without a memory limit: use the cgroup's present limit
     if (const auto now = number(host.current("memory.max")))
       limit = static_cast<std::int64_t>(*now);
   if (!limit || *limit == kUnlimited)
@@ -132,7 +133,8 @@ Result<void> plan_memory_v2(const Resources& resources, const Host& host, Writes
   }
   if (const auto swap = swap_asked(memory)) {
     TRY_ASSIGN(std::string value, swap_alone(memory, *swap, host));
-    add("memory.swap.max", std::move(value), kSwap, "0");  // no swap accounting, no swap
+    // Without swap accounting, memory.swap.max does not exist: "0" and "max" are passed over.
+    add("memory.swap.max", std::move(value), kSwap, "0");
   }
   if (given(memory.limit)) add("memory.max", or_max(*memory.limit), kLimit, "max");
   if (given(memory.reservation))

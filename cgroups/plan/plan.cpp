@@ -35,8 +35,8 @@ Result<void> plan_pids(const Resources& resources, Writes& writes) {
   return {};
 }
 
-/// limits page faults and, where the kernel can (5.7), reservations. Without a limit on
-/// reservations, a process that reserves more than it may fault in dies by SIGBUS.
+/// limits page faults and, since Linux 5.7, reservations. Without a limit on reservations, a
+/// process can reserve too many pages, and SIGBUS kills the process at a page fault.
 Result<void> plan_hugetlb(const Resources& resources, Writes& writes, std::string_view suffix) {
   for (std::size_t i = 0; i < resources.hugepage_limits.size(); ++i) {
     const auto& [page_size, limit] = resources.hugepage_limits[i];
@@ -82,7 +82,7 @@ Result<void> same_in_v2(const Resources& resources, const Host&, Writes& writes)
   return kPlan(resources, writes);
 }
 
-/// Sections without a controller in cgroup v2: any limit in them is an error.
+/// Plans a section without a controller in cgroup v2: a limit is an error.
 template <PlanV1 kPlan>
 Result<void> absent_in_v2(const Resources& resources, const Host&, Writes& writes) {
   const std::size_t before = writes.size();
@@ -95,7 +95,7 @@ Result<void> absent_in_v2(const Resources& resources, const Host&, Writes& write
 }
 
 struct Section {
-  std::string_view v1, v2;  // the controller's name
+  std::string_view v1, v2;  // the controller's name in each version of cgroups
   PlanV1 plan_v1;
   PlanV2 plan_v2;
 };
@@ -112,7 +112,8 @@ constexpr Section kSections[] = {
     {"rdma", "rdma", plan_rdma, same_in_v2<plan_rdma>},
 };
 
-/// Removes or refuses writes of sections for which this host has no controller.
+/// Handles writes whose controller this host lacks: refuses a write with IfMissing::kError, removes
+/// the other writes.
 Result<void> keep_what_the_host_has(const Host& host, Writes& writes) {
   for (const Write& write : writes)
     if (write.if_missing == IfMissing::kError && host.home(write.controller) == Home::kNowhere)
@@ -142,13 +143,13 @@ Result<std::vector<Write>> plan(const Resources& resources, const Host& host) {
     TRY(keep_what_the_host_has(host, writes));
     std::ranges::move(writes, std::back_inserter(all));
   }
-  TRY(plan_unified(resources, host, all));  // last: overrides the converted fields
+  TRY(plan_unified(resources, host, all));  // last: "unified" overrides the other fields
   return all;
 }
 
 namespace {
 
-// No <cmath>: it would add libm's tables to the program for this single formula.
+// <cmath> would add libm's tables to the program for a single formula.
 
 // atanh(t) = t + t³/3 + t⁵/5 …, to the last bit of a double for t <= 1/3.
 constexpr double atanh_series(double t) {
@@ -167,7 +168,7 @@ double log2_of(std::uint64_t number) {
   return whole + 2 * atanh_series((mantissa - 1) / (mantissa + 1)) / kLn2;
 }
 
-// 10 to `exponent`, 0 … 4; exact for whole exponents.
+// 10 to the power of `exponent` (0 … 4). The result for a whole exponent is exact.
 double power_of_ten(double exponent) {
   double result = 1;
   for (; exponent >= 1; exponent -= 1) result *= 10;
@@ -187,8 +188,8 @@ std::uint64_t cpu_weight(std::uint64_t shares) {
   if (shares <= 2) return 1;
   if (shares >= 262144) return 10000;
   const double l = log2_of(shares);
-  // (l² + 125 l) / 612 - 7 / 34, written with one division: exact at 1024, where an error would
-  // round up to 101.
+  // The formula is (l² + 125 l) / 612 - 7 / 34. A single division gives an exact exponent for 1024
+  // shares: with a rounding error, the weight would be 101 instead of 100.
   const double exponent = (l * l + 125 * l - 126) / 612;
   return round_up(power_of_ten(exponent));
 }
@@ -224,7 +225,7 @@ Result<void> check_cpu(const Cpu& cpu) {
   return {};
 }
 
-/// ^[1-9][0-9]*[KMG]B$: the text becomes part of a file name.
+/// Whether the text matches ^[1-9][0-9]*[KMG]B$. The text becomes part of a file name.
 bool is_page_size(std::string_view text) {
   if (text.size() < 3 || !text.ends_with('B') ||
       std::string_view("KMG").find(text[text.size() - 2]) == std::string_view::npos)
@@ -275,8 +276,8 @@ Result<void> plan_network(const Resources& resources, Writes& writes) {
 }
 
 Result<void> plan_unified(const Resources& resources, const Host& host, Writes& writes) {
-  // These files belong to the runtime: a container that is frozen or killed by them would never
-  // start.
+  // Only the runtime writes these files. For example, a container that config.json freezes would
+  // never start.
   constexpr std::string_view kOurs[] = {"cgroup.procs", "cgroup.threads", "cgroup.freeze",
                                         "cgroup.kill"};
   for (const auto& [file, value] : resources.unified) {

@@ -10,7 +10,7 @@ void take(std::optional<T>& now, const std::optional<T>& change) {
   if (change) now = change;
 }
 
-/// Entries of `change` replace those with the same key in `now`; the other ones are added.
+/// Each entry of `change` replaces the entry of `now` with the same key, or is added to `now`.
 template <typename Entry, typename Same>
 void join(std::vector<Entry>& now, const std::vector<Entry>& change, Same same) {
   for (const Entry& entry : change) {
@@ -69,7 +69,7 @@ void merge_block_io(BlockIo& now, const BlockIo& change) {
   join(now.write_iops, change.write_iops, same_device);
 }
 
-/// Merges a section of `change`, if it is given, into one that may not exist yet.
+/// Merges the section `change`, if given, into the section `now`, which may not exist yet.
 template <typename Section, typename Merge>
 void merge_section(std::optional<Section>& now, const std::optional<Section>& change, Merge merge) {
   if (!change) return;

@@ -28,7 +28,7 @@ std::optional<std::uint64_t> read_number(const Directory& directory, const std::
 std::optional<PidsStats> read_pids(const Directory& directory) {
   const auto current = read_number(directory, "pids.current");
   if (!current) return std::nullopt;
-  const auto limit = number(directory.read_or_empty("pids.max"));  // nothing for "max"
+  const auto limit = number(directory.read_or_empty("pids.max"));  // nullopt for "max"
   return PidsStats{.current = *current, .limit = limit};
 }
 
@@ -79,7 +79,7 @@ std::optional<Pressure> read_pressure(const Directory& directory, const std::str
     for (const std::string_view column : columns) {
       const auto pair = split(column, '=');
       if (pair.size() != 2) continue;
-      std::string digits(pair[1]);  // averages have two digits after the point
+      std::string digits(pair[1]);  // an average such as 1.25 becomes 125 hundredths
       std::erase(digits, '.');
       const std::uint64_t value = number(digits).value_or(0);
       if (pair[0] == "avg10") out.avg10 = value;

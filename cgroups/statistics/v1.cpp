@@ -19,7 +19,7 @@ void read_cpuacct(const Directory& directory, Stats& stats) {
   const std::string per_cpu = directory.read_or_empty("cpuacct.usage_percpu");
   for (const std::string_view word : words(per_cpu))
     cpu.per_cpu_ns.push_back(number(word).value_or(0));
-  // "cpu user system", then a line for each CPU (Linux 4.10).
+  // The file begins with "cpu user system". A line for each CPU follows.
   const std::string all = directory.read_or_empty("cpuacct.usage_all");
   for (const std::string_view line : words(all, '\n')) {
     const auto columns = words(line);
@@ -27,7 +27,7 @@ void read_cpuacct(const Directory& directory, Stats& stats) {
     cpu.per_cpu_user_ns.push_back(number(columns[1]).value_or(0));
     cpu.per_cpu_system_ns.push_back(number(columns[2]).value_or(0));
   }
-  const auto user = read_number(directory, "cpuacct.usage_user");  // Linux 4.7
+  const auto user = read_number(directory, "cpuacct.usage_user");  // since Linux 4.7
   const auto system = read_number(directory, "cpuacct.usage_sys");
   if (user && system) {
     cpu.user_ns = *user;
@@ -48,7 +48,7 @@ void read_v1_cpu(const Directory& directory, Stats& stats) {
   cpu.throttled_ns = table["throttled_time"];
 }
 
-/// memory[.memsw|.kmem|.kmem.tcp].{usage,max_usage,limit}_in_bytes and failcnt.
+/// `prefix` is "memory", "memory.memsw", "memory.kmem" or "memory.kmem.tcp".
 std::optional<MemoryUsage> read_usage(const Directory& directory, const std::string& prefix) {
   const auto usage = read_number(directory, prefix + ".usage_in_bytes");
   if (!usage) return std::nullopt;
@@ -71,10 +71,11 @@ void read_v1_memory(const Directory& directory, Stats& stats) {
   memory.raw = read_table(directory, "memory.stat");
   if (const auto cache = memory.raw.find("cache"); cache != memory.raw.end())
     memory.cache = cache->second;
-  memory.oom_kills = read_table(directory, "memory.oom_control")["oom_kill"];  // Linux 4.13
+  memory.oom_kills = read_table(directory, "memory.oom_control")["oom_kill"];  // since Linux 4.13
 }
 
-/// Lines "MAJOR:MINOR OPERATION NUMBER", or "MAJOR:MINOR NUMBER"; a "Total" line ends them.
+/// Reads lines "MAJOR:MINOR OPERATION NUMBER" or "MAJOR:MINOR NUMBER". The line "Total NUMBER" at
+/// the end of the file is skipped.
 std::vector<BlockIoEntry> read_block_io_file(const Directory& directory, const std::string& file) {
   std::vector<BlockIoEntry> entries;
   const std::string text = directory.read_or_empty(file);
@@ -93,8 +94,8 @@ std::vector<BlockIoEntry> read_block_io_file(const Directory& directory, const s
 }
 
 struct BlockIoRow {
-  const char* name;  // runc's name
-  const char* file;  // after "blkio." and the scheduler's name
+  const char* name;  // the key in the output of "runc events"
+  const char* file;  // the part of the file name after "blkio." and the scheduler's name
 };
 constexpr BlockIoRow kBlockIoRows[] = {
     {"ioServiceBytesRecursive", "io_service_bytes_recursive"},
@@ -109,8 +110,8 @@ constexpr BlockIoRow kBlockIoRows[] = {
 
 void read_block_io(const Directory& directory, Stats& stats) {
   for (const BlockIoRow& row : kBlockIoRows)
-    // bfq files count the I/O that goes through BFQ, those without prefix CFQ's (until 5.0),
-    // throttle files all I/O.
+    // The bfq files count the I/O of BFQ. The files without a prefix count the I/O of CFQ (before
+    // Linux 5.0). The throttle files count all I/O.
     for (const char* scheduler : {"bfq.", "", "throttle."}) {
       auto entries = read_block_io_file(directory, fmt::format("blkio.{}{}", scheduler, row.file));
       if (entries.empty()) continue;

@@ -27,7 +27,8 @@ void read_v2_memory(const Directory& directory, Stats& stats) {
   MemoryStats& memory = stats.memory.emplace();
   auto events = read_table(directory, "memory.events");
   memory.memory = {.usage = *usage,
-                   .max_usage = read_number(directory, "memory.peak").value_or(0),  // Linux 5.19
+                   // The file memory.peak exists since Linux 5.19.
+                   .max_usage = read_number(directory, "memory.peak").value_or(0),
                    .fail_count = events["max"],
                    .limit = read_number(directory, "memory.max").value_or(kUnlimited)};
   memory.oom_kills = events["oom_kill"];
@@ -37,7 +38,7 @@ void read_v2_memory(const Directory& directory, Stats& stats) {
   if (const auto kernel = memory.raw.find("kernel"); kernel != memory.raw.end())
     memory.kernel = {.usage = kernel->second, .limit = kUnlimited};
   if (const auto swap = read_number(directory, "memory.swap.current")) {
-    // Reported as on v1, because clients expect it: memory and swap together.
+    // Clients expect the sum of memory and swap, as on cgroup v1.
     const std::uint64_t limit = read_number(directory, "memory.swap.max").value_or(kUnlimited);
     const bool unlimited = limit == kUnlimited || memory.memory.limit == kUnlimited;
     memory.swap = {.usage = *usage + *swap,
@@ -47,7 +48,7 @@ void read_v2_memory(const Directory& directory, Stats& stats) {
   }
 }
 
-/// Lines "MAJOR:MINOR rbytes=N wbytes=N rios=N wios=N dbytes=N dios=N".
+/// Reads the lines "MAJOR:MINOR rbytes=N wbytes=N rios=N wios=N dbytes=N dios=N" of io.stat.
 void read_io(const Directory& directory, Stats& stats) {
   struct Key {
     std::string_view key, name, operation;
@@ -108,7 +109,7 @@ void read_stats_v2(const Directory& directory, Stats& stats) {
   if (stats.hugetlb.empty()) read_v2_hugetlb(directory, stats);
   if (!stats.cpuset) read_v2_cpuset(directory, stats);
   if (stats.rdma.empty()) stats.rdma = read_rdma(directory);
-  // Pressure is counted only in the unified hierarchy, on hybrid hosts too.
+  // Only the unified hierarchy has pressure files, also on a host with both versions of cgroups.
   stats.cpu_pressure = read_pressure(directory, "cpu.pressure");
   stats.memory_pressure = read_pressure(directory, "memory.pressure");
   stats.io_pressure = read_pressure(directory, "io.pressure");

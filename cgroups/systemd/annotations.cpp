@@ -11,7 +11,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// The integer types of D-Bus: GVariant's keyword, type letter, range.
+/// An integer type of D-Bus: GVariant's keyword, the type letter, and the range.
 struct Whole {
   std::string_view word, type;
   std::int64_t least;
@@ -43,7 +43,7 @@ bool fits(std::string_view text, const Whole& whole) {
   return is_number(text, large) && large <= whole.most;
 }
 
-/// Parses one GVariant value from the front of a text; fails where there is none.
+/// Parses a text that consists of one GVariant value.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -77,12 +77,12 @@ class Reader {
       type = element.signature;
       array.values.push_back(std::move(element.values.front()));
     }
-    if (type.empty()) return true;  // only "@as []" may be empty
+    if (type.empty()) return true;  // an empty array: read() demands a type, as in "@as []"
     array.signature = "a" + type;
     return contains(kSignatures, array.signature);
   }
 
-  /// `type` is the type of the preceding elements, which applies to this one too: "[uint32 1, 2]".
+  /// `type` is the type of the array's earlier elements. In "[uint32 1, 2]", 2 is a uint32 too.
   bool read_scalar(UnitProperty& scalar, std::string_view type = {}) {
     const std::string word = is_letter(rest_.empty() ? '\0' : rest_.front())
                                  ? take([](char c) { return is_letter(c) || is_digit(c); })
@@ -160,8 +160,8 @@ class Reader {
   std::string_view rest_;
 };
 
-/// Converts seconds, also fractions, to the microseconds of D-Bus properties, and "…Sec" to
-/// "…USec".
+/// Converts a property "…Sec" in seconds to the D-Bus property "…USec" in microseconds. The seconds
+/// may have a fraction.
 bool rename_seconds(UnitProperty& property) {
   constexpr double kMicroseconds = 1e6, kLongest = 1e12;
   double seconds = 0;
@@ -178,7 +178,8 @@ bool rename_seconds(UnitProperty& property) {
   return true;
 }
 
-// Engines copy annotations from images, and an image must not start or stop units of the host.
+// Engines copy annotations from images. An image must not act on other units, on the host, or on
+// device rules.
 bool reaches_beyond_the_unit(std::string_view name) {
   constexpr std::string_view kBarred[] = {"BPFProgram",
                                           "BindsTo",
@@ -197,7 +198,7 @@ bool reaches_beyond_the_unit(std::string_view name) {
                                           "Wants",
                                           "IPEgressFilterPath",
                                           "IPIngressFilterPath"};
-  // RequiresOverridable is an old name that systemd still takes for Requires.
+  // systemd accepts the old name RequiresOverridable for Requires.
   constexpr std::string_view kBarredEnds[] = {"Action", "MountsFor", "Overridable"};
   return contains(kBarred, name) || std::ranges::any_of(kBarredEnds, [name](std::string_view end) {
            return name.ends_with(end);

@@ -19,10 +19,11 @@ namespace {
 
 constexpr std::uint64_t kDefaultPeriod = 100'000;  // microseconds
 
-/// How long to wait for a bus that has just failed to answer. A slow bus has the message already.
+/// The time limit of the request that restores old values after a failed request. The limit is
+/// short because systemd may not answer at all.
 constexpr std::chrono::milliseconds kPatienceAfterFailure{1000};
 
-/// The period in microseconds that a v1 quota refers to.
+/// The CPU period of the container's v1 cgroup in microseconds; otherwise kDefaultPeriod.
 std::uint64_t cpu_period(const Record& record) {
   for (const auto& [controllers, path] : record.directories) {
     if (!contains(words(controllers, ','), std::string_view("cpu"))) continue;
@@ -33,17 +34,17 @@ std::uint64_t cpu_period(const Record& record) {
   return kDefaultPeriod;
 }
 
-/// Whether TasksMax is too small to start the container: the scope's holder, a stage and init are
-/// in the scope at the same time for a moment.
+/// Whether TasksMax is too small to start the container. For a moment, three processes are in the
+/// scope: ocirun-systemd, a process that creates the container, and the container's init.
 bool leaves_no_room(const UnitProperty& property) {
   constexpr std::uint64_t kTogether = 3;
   return property.name == "TasksMax" &&
          number(property.values.front()).value_or(kTogether) < kTogether;
 }
 
-/// cgroups(7): a process that moves another one must be able to write cgroup.procs of the common
-/// ancestor of both cgroups. An ordinary user who has logged in is in the scope of a session,
-/// outside the cgroup that the user's systemd was given.
+/// Whether the runtime may move a process from the runtime's own cgroup into the container's
+/// cgroup. The kernel demands write access to cgroup.procs of the common ancestor of both cgroups
+/// (cgroups(7)). An ordinary user's login session is outside the cgroup of the user's systemd.
 bool may_move_into(const Record& record) {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   if (!procfs) return true;
@@ -85,16 +86,17 @@ Result<std::vector<UnitProperty>> SystemdCgroup::properties_of(const Resources& 
   return limit_properties(writes, version(), cpu_period(record()));
 }
 
-/// Adds the annotation to systemd's error where an annotation caused it. systemd names a property
-/// that it does not know, but not a property whose value it refuses. A user knows annotations, not
-/// properties.
+/// Adds the annotation's key to systemd's error: a user knows annotations, not properties. systemd
+/// names an unknown property. systemd does not name a property with a refused value: then
+/// name_annotation() adds the keys of all annotations.
 Error SystemdCgroup::name_annotation(Error error) const {
   const std::string text = error.message();
   if (!text.contains("systemd refuses")) return error;
   std::vector<std::string> suspects;
   for (const UnitProperty& property : annotated_) {
     std::string key = fmt::format("/annotations/{}{}", kPropertyAnnotation, property.name);
-    if (!request_.annotations.contains(key.substr(sizeof("/annotations"))))  // "Sec" in config.json
+    // annotated_properties() renamed a property "…Sec" of config.json to "…USec".
+    if (!request_.annotations.contains(key.substr(sizeof("/annotations"))))
       key.replace(key.size() - 4, 4, "Sec");
     if (text.contains(property.name)) return error.within(std::move(key));
     suspects.push_back(std::move(key));
@@ -112,7 +114,7 @@ Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
     TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
     std::ranges::copy(rules, std::back_inserter(properties));
   }
-  std::ranges::copy(annotated_, std::back_inserter(properties));  // last, so that they win
+  std::ranges::copy(annotated_, std::back_inserter(properties));  // last: they override the limits
   auto held = HeldScope::start(instance(), record().unit, properties);
   if (!held) return std::unexpected(name_annotation(std::move(held).error()));
   held_.emplace(*std::move(held));
@@ -150,7 +152,8 @@ Result<Cgroup::JoinHandles> SystemdCgroup::open_for_join(std::span<const std::st
 Result<void> SystemdCgroup::adopt(int pid) {
   if (by_bus_) TRY(attach_to_unit(instance(), record().unit, pid));
   if (!held_) return {};
-  // systemd watches the name=systemd hierarchy (v1), which init would join by itself only later.
+  // On cgroup v1, systemd watches the name=systemd hierarchy and removes an empty scope. Init joins
+  // the hierarchies only later, so adopt() moves init now.
   for (const auto& [controllers, path] : record().directories) {
     if (controllers != "name=systemd") continue;
     TRY_ASSIGN(const Directory directory, Directory::open(path));
@@ -175,7 +178,7 @@ Result<Writes> SystemdCgroup::update(const Resources& resources) {
   TRY_ASSIGN(const std::vector<UnitProperty> properties, properties_of(resources));
   TRY_ASSIGN(Writes old_values, host_.update(resources));
   Result<void> told = tell(properties);
-  // systemd has written its own values to the files, some of them rounded.
+  // systemd has written its own, partly rounded values to the cgroup's files.
   if (told && !properties.empty()) told = host_.apply(resources);
   if (told) return old_values;
   restore(old_values, kPatienceAfterFailure);
@@ -201,8 +204,8 @@ Result<void> SystemdCgroup::change_devices(std::span<const DeviceRule> old,
   return told;
 }
 
-/// systemd denies all devices before it allows some, so the container is frozen meanwhile: none of
-/// its processes must try to open a device then.
+/// Sends device rules to systemd while the container is frozen. systemd first denies all devices: a
+/// running process could then fail to open an allowed device.
 Result<void> SystemdCgroup::tell_unseen(const std::vector<UnitProperty>& rules) {
   TRY_ASSIGN(const FreezerState before, host_.freezer_state());
   TRY(host_.freeze(FreezerState::kFrozen));
@@ -217,7 +220,7 @@ Result<Stats> SystemdCgroup::stats() const { return host_.stats(); }
 Result<void> SystemdCgroup::destroy() {
   if (not_ours_) return {};
   held_.reset();
-  // SIGKILL at once: systemd would send SIGTERM and wait 90 seconds.
+  // SIGKILL comes before stop_unit(): systemd would send SIGTERM and wait 90 seconds.
   static_cast<void>(host_.signal_all(SIGKILL));
   const Result<void> stopped = stop_unit(instance(), record().unit);
   return stopped ? host_.destroy() : host_.leave_to_systemd();

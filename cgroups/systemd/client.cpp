@@ -32,8 +32,7 @@ std::string instance_name(SystemdInstance instance) {
   return std::string(instance == SystemdInstance::kUser ? kUserInstance : kSystemInstance);
 }
 
-/// The variables that tell where the buses are. The rest of the caller's environment is not passed
-/// on.
+/// The environment of ocirun-systemd: only the caller's variables that locate the D-Bus buses.
 std::vector<std::string> bus_environment() {
   std::vector<std::string> environment;
   for (const char* name :
@@ -53,7 +52,7 @@ std::vector<std::string> bus_environment() {
   ::_exit(127);
 }
 
-/// A conversation with one ocirun-systemd process. The destructor ends it.
+/// A conversation with one ocirun-systemd process. The destructor kills the process.
 class Conversation {
  public:
   static Result<Conversation> spawn(std::vector<std::string> words) {
@@ -80,8 +79,7 @@ class Conversation {
 
   Result<std::string> ask(const std::vector<UnitProperty>& properties, milliseconds patience) {
     const std::string lines = property_lines(properties);
-    // Does not wait for a peer that does not read: the properties of one request fit into the
-    // socket buffer.
+    // send(2) need not wait for ocirun-systemd: a request fits into the socket buffer.
     const ssize_t sent =
         ::send(socket_.get(), lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) return fail(errno, "write to {}", kName);

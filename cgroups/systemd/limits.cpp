@@ -15,7 +15,7 @@ constexpr std::uint64_t kInfinity = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kSecond = 1'000'000;  // in microseconds
 constexpr std::uint64_t kPercent = kSecond / 100;
 
-/// The format of a file's value.
+/// The format of the value in a cgroup file.
 enum class Form {
   kLimit,  // a number; "max" or "-1": unlimited
   kTasks,
@@ -31,7 +31,7 @@ enum class Form {
 struct Row {
   std::string_view file, property;
   Form form;
-  unsigned since;  // systemd versions below 230 are not distinguished
+  unsigned since;  // the first systemd version with the property; 0: older than 230
   CgroupVersion version;
 };
 constexpr CgroupVersion kV1 = CgroupVersion::kV1, kV2 = CgroupVersion::kV2;
@@ -65,8 +65,8 @@ constexpr std::pair<std::string_view, std::string_view> kRateKeys[] = {
 
 std::uint64_t limit_of(std::string_view text) { return number(text).value_or(kInfinity); }
 
-/// systemd rounds CPUQuotaPerSecUSec to whole percents. Rounded up here, so that systemd does not
-/// lower the kernel's quota.
+/// systemd rounds CPUQuotaPerSecUSec to whole percents of a CPU. This function rounds up, so that
+/// systemd never sets a lower quota than the requested quota.
 std::uint64_t quota_per_second(std::uint64_t quota, std::uint64_t period) {
   if (quota == kInfinity || period == 0 || quota > kInfinity / kSecond) return kInfinity;
   const std::uint64_t exact = quota * kSecond / period;
@@ -75,7 +75,7 @@ std::uint64_t quota_per_second(std::uint64_t quota, std::uint64_t period) {
 
 std::string device_path(std::string_view numbers) { return fmt::format("/dev/block/{}", numbers); }
 
-/// The set as bytes: bit N % 8 of byte N / 8, as systemd expects sets of CPUs and memory nodes.
+/// Converts a set of CPUs or memory nodes to systemd's bytes: number N is bit N % 8 of byte N / 8.
 std::vector<std::string> bytes_of(const linux::NumberSet& set) {
   std::vector<std::string> bytes;
   for (const unsigned long word : set.words())
@@ -109,7 +109,7 @@ class Collector {
         return set(row.property, row.since, limit_of(parts.front()));
       case Form::kTasks:
         return set(row.property, row.since, std::max<std::uint64_t>(1, limit_of(parts.front())));
-      case Form::kIdle:  // systemd: 0 is idle, infinity resets a weight
+      case Form::kIdle:  // CPUWeight: 0 means idle, infinity resets the weight
         return set(row.property, row.since, parts.front() == "1" ? 0 : kInfinity);
       case Form::kSet:
         if (const auto numbers = linux::NumberSet::parse(value))
@@ -141,7 +141,7 @@ class Collector {
   void set(std::string_view name, unsigned since, std::uint64_t value) {
     put({std::string(name), "t", {fmt::to_string(value)}, since});
   }
-  /// Sets a property; a later value replaces an earlier one of the same name.
+  /// Adds a property. The property replaces an earlier property of the same name.
   void put(UnitProperty property) {
     std::erase_if(properties_, [&](const UnitProperty& p) { return p.name == property.name; });
     properties_.push_back(std::move(property));
@@ -176,8 +176,8 @@ Result<std::string> device_name(std::string_view rule) {
 
 std::vector<UnitProperty> common_properties(const std::string& description, CgroupVersion version) {
   std::vector<UnitProperty> properties{{"Description", "s", {description}, 0},
-                                       // Otherwise systemd would stop the unit at shutdown before
-                                       // the engines that manage it.
+                                       // With default dependencies, systemd would stop the unit at
+                                       // shutdown before the container engine.
                                        {"DefaultDependencies", "b", {"false"}, 0}};
   for (const std::string_view name :
        {"CPUAccounting", "MemoryAccounting", "TasksAccounting",
@@ -211,7 +211,7 @@ Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> 
     allowed.values.push_back(std::move(name));
     allowed.values.emplace_back(words(write.value).back());
   }
-  // An empty list first clears the devices of an earlier request.
+  // The empty DeviceAllow clears the devices of an earlier request.
   return std::vector<UnitProperty>{{"DevicePolicy", "s", {allow_all ? "auto" : "strict"}, 0},
                                    {"DeviceAllow", "a(ss)", {}, 0},
                                    std::move(allowed)};

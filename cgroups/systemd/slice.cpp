@@ -37,7 +37,7 @@ Result<void> Slice::create(const std::string& description, const Resources& limi
 }
 
 Result<void> Slice::destroy() {
-  // SIGKILL at once: systemd would send SIGTERM and wait 90 seconds.
+  // SIGKILL comes before stop_unit(): systemd would send SIGTERM and wait 90 seconds.
   static_cast<void>(host_->signal_all(SIGKILL));
   const Result<void> stopped = stop_unit(instance_, unit());
   return stopped ? host_->destroy() : host_->leave_to_systemd();

@@ -38,8 +38,8 @@ std::uint64_t Bus::microseconds_left() const {
 
 Result<Bus> Bus::connect(SystemdInstance instance) {
   sd_bus* raw = nullptr;
-  // The first call on a new connection would wait for the greeting of the bus with sd-bus's own
-  // timeout. So the greeting is awaited here, with the time limit of this Bus.
+  // connect() awaits the greeting of the bus with the time limit of this Bus. Otherwise, the first
+  // call would await the greeting with sd-bus's own timeout.
   const int opened =
       instance == SystemdInstance::kUser ? sd_bus_open_user(&raw) : sd_bus_open_system(&raw);
   if (opened < 0) return cannot_connect(instance, -opened);
@@ -161,8 +161,8 @@ int append_basic(sd_bus_message* message, char type, const std::string& text) {
   }
 }
 
-/// Appends an array of pairs, such as "a(st)"; `values` alternates between first and second
-/// members.
+/// Appends the pairs of an array. `element` is the type of a pair, such as "(st)". `values` has the
+/// first and the second member of each pair in turn.
 int append_pairs(sd_bus_message* message, const std::string& element,
                  std::span<const std::string> values) {
   const std::string types = element.substr(1, 2);

@@ -1,6 +1,6 @@
-// ocirun-systemd: the only program that loads libsystemd. ocirun runs it for containers of the
-// systemd cgroup manager, so that other containers do not pay for the library. The protocol is
-// described in cgroups/systemd/property.hpp.
+// ocirun-systemd is the only program that loads libsystemd. ocirun runs ocirun-systemd only for the
+// systemd cgroup manager, so that other containers do not pay for the library.
+// cgroups/systemd/property.hpp describes the protocol.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 using namespace ocirun;
 using namespace ocirun::cgroups;
 
-/// One read(2) of stdin; 0 at its end.
+/// Calls read(2) on stdin once. Returns 0 at end of file.
 Result<std::size_t> read_some(std::span<char> buffer) {
   for (;;) {
     const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -99,7 +99,8 @@ int main(int argc, char** argv) {
                                  : std::string(kErrorAnswer) + linux::error_lines(outcome.error());
   if (!linux::write_all(Fd{STDOUT_FILENO}, answer)) return 2;
   ::shutdown(STDOUT_FILENO, SHUT_WR);
-  // The scope exists as long as this process is in it, which is until ocirun closes the socket.
+  // systemd removes an empty scope. So this process stays in the scope until ocirun closes the
+  // socket.
   std::array<char, 16> buffer{};
   while (outcome && argc > 2 && argv[2] == kStartVerb) {
     const Result<std::size_t> size = read_some(buffer);

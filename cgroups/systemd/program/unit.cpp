@@ -21,8 +21,8 @@ constexpr char kNotLoaded[] = "org.freedesktop.systemd1.UnitNotLoaded";
 constexpr char kUnitExists[] = "org.freedesktop.systemd1.UnitExists";
 constexpr std::chrono::milliseconds kPause{5};
 
-/// Collects the results of all jobs that end: the job that await() waits for may end before its
-/// path is known.
+/// Collects the results of all jobs of systemd that end. A job can end before await() knows the
+/// job's path.
 class Jobs {
  public:
   explicit Jobs(const Bus& bus) : bus_(bus) {}
@@ -40,7 +40,7 @@ class Jobs {
     return reply.good() ? Result<void>{} : refusal(reply, "listen to systemd");
   }
 
-  /// Waits for the job whose path is in `answer`. Returns its result, such as "done" or "failed".
+  /// Waits for the job whose path is in `answer`. Returns the job's result: "done", "failed", …
   Result<std::string> await(const Message& answer) {
     const char* path = nullptr;
     if (const int done = read_text(answer.get(), 'o', path); done < 0)
@@ -75,7 +75,7 @@ class Jobs {
 
 Result<unsigned> version_of(const Bus& bus) {
   TRY_ASSIGN(const std::string text, bus.text_property(kManagerPath, kManagerInterface, "Version"));
-  unsigned version = 0;  // "252.39-1~deb12u1", "v252"
+  unsigned version = 0;  // the first number of a text such as "252.39-1~deb12u1" or "v252"
   const std::size_t digits = std::min(text.find_first_of("0123456789"), text.size());
   std::from_chars(text.data() + digits, text.data() + text.size(), version);
   return version;
@@ -109,7 +109,7 @@ Result<void> reset_failed(const Bus& bus, const std::string& unit) {
   return refusal(reply, "reset " + unit);
 }
 
-/// systemd removes an ended unit a little later. It is no error if the unit stays.
+/// Waits about a second until systemd has removed an ended unit. A unit that stays is no error.
 Result<void> await_absence(const Bus& bus, const std::string& unit) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
@@ -127,14 +127,14 @@ Result<Reply> ask_for_unit(const Bus& bus, const std::string& unit,
   TRY_ASSIGN(const Message message, bus.new_call("StartTransientUnit"));
   TRY(append_texts(message, std::vector{unit.c_str(), "fail"}));
   TRY(append_properties(message, properties, version));
-  int done = sd_bus_message_open_container(message.get(), 'a', "(sa(sv))");  // no other units
+  int done = sd_bus_message_open_container(message.get(), 'a', "(sa(sv))");  // no auxiliary units
   if (done >= 0) done = sd_bus_message_close_container(message.get());
   if (done < 0) return fail(-done, "make a message");
   return bus.call(message);
 }
 
-/// Makes room for a new unit: an existing unit that has failed or is ending is reset, and its
-/// removal awaited. An active one is an error.
+/// Resets a failed or ending unit of the same name and waits until systemd has removed the unit. An
+/// active unit is an error.
 Result<void> clear_the_way(const Bus& bus, const std::string& unit) {
   TRY_ASSIGN(const std::string path, find_unit(bus, unit));
   if (path.empty()) return {};
@@ -199,7 +199,7 @@ Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
   TRY_ASSIGN(const unsigned version, version_of(bus));
   TRY_ASSIGN(const Message message, bus.new_call("SetUnitProperties"));
   TRY(append_texts(message, std::vector{unit.c_str()}));
-  const int runtime = 1;  // not stored beyond the unit's life
+  const int runtime = 1;  // systemd need not keep the values across a reboot
   if (const int done = sd_bus_message_append_basic(message.get(), 'b', &runtime); done < 0)
     return fail(-done, "make a message");
   TRY(append_properties(message, properties, version));
