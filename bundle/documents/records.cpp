@@ -60,7 +60,7 @@ constexpr auto cgroup_manager = word(
     [] { return linux::names_of(cgroups::kManagerNames); });
 
 constexpr auto kRecord = exact_fields<ContainerRecord>(
-    required("format", &ContainerRecord::format, range(kFormat, kFormat)),
+    required("format", &ContainerRecord::format, RecordFormat{kFormat}),
     required("id", &ContainerRecord::id, nonempty_text),
     required("ociVersion", &ContainerRecord::oci_version, text),
     required("bundle", &ContainerRecord::bundle, text),

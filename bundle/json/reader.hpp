@@ -67,6 +67,12 @@ struct Range {
 constexpr Range range(std::int64_t least, std::uint64_t most) { return {least, most}; }
 inline constexpr Range whole_number = {std::numeric_limits<std::int64_t>::min(),
                                        std::numeric_limits<std::uint64_t>::max()};
+/// The member "format" of a record that ocirun writes for itself: 1 to `newest`. The problem of a
+/// greater number says that a newer version of ocirun wrote the record.
+struct RecordFormat {
+  std::uint64_t newest;
+  bool operator()(Value at, int& out) const;
+};
 /// Bytes, or -1 for no limit.
 inline constexpr Range bytes_or_unlimited = {-1, std::numeric_limits<std::int64_t>::max()};
 

@@ -18,6 +18,7 @@ using bundle::required;
 using bundle::Value;
 
 constexpr const char* kFile = "pod.json";
+constexpr int kFormat = 1;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 constexpr linux::Named<ContainerStatus> kContainerStatuses[] = {
@@ -74,6 +75,7 @@ constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
     required("reason", &ContainerRecord::reason, bundle::text));
 
 constexpr auto kPod = bundle::exact_fields<PodRecord>(
+    field("format", &PodRecord::format, bundle::RecordFormat{kFormat}),
     required("name", &PodRecord::name, bundle::nonempty_text),
     required("kind", &PodRecord::kind, bundle::text),
     required("status", &PodRecord::status, word_of(kPodStatuses)),
@@ -126,7 +128,8 @@ std::string_view name_of(PodStatus status) { return linux::name_of(kPodStatuses,
 
 std::string record_text(const PodRecord& record) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
-  out.begin_object().member("name", record.name).member("kind", record.kind);
+  out.begin_object().member("format", kFormat);
+  out.member("name", record.name).member("kind", record.kind);
   out.member("status", name_of(record.status)).member("reason", plain(record.reason));
   out.member("runtime", record.runtime).member("bootId", record.boot_id);
   write_process(out, "supervisor", record.supervisor);

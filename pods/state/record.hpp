@@ -42,6 +42,7 @@ std::string_view name_of(PodStatus status);
 /// The content of pod.json. The supervisor of a pod writes it, and `status`, `stop` and `delete`
 /// read it, also without a supervisor.
 struct PodRecord {
+  int format = 1;  // of the file; a greater number is that of a newer version
   std::string name;
   std::string kind;  // "OAM ContainerizedWorkload"
   PodStatus status = PodStatus::kStarting;

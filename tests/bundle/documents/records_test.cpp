@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(a_record_with_anything_wrong_is_refused_by_name) {
     BOOST_TEST_REQUIRE(!parsed.has_value(), patch);
     return parsed.error().message();
   };
-  BOOST_TEST(message(R"({"format": 2})") ==
-             "state record: /format: must be a whole number from 1 to 1, not 2");
+  BOOST_TEST(message(R"({"format": 0})") ==
+             "state record: /format: must be a whole number from 1 to 1, not 0");
   BOOST_TEST(message(R"({"id": null})") == "state record: /id: is missing, it is required");
   BOOST_TEST(message(R"({"id": ""})") == "state record: /id: must not be empty");
   BOOST_TEST(message(R"({"extra": 1})").contains("/extra: unknown name (known: format, id, "));
@@ -116,6 +116,15 @@ BOOST_AUTO_TEST_CASE(a_record_with_anything_wrong_is_refused_by_name) {
   BOOST_TEST(message(R"({"cgroup": {"directories": [{"controllers": "", "directory": "x"}]}})")
                  .contains("/cgroup/directories/0/directory: must be an absolute path"));
   BOOST_TEST(message(R"({"annotations": {"a": 1}})").contains("/annotations/a: must be a string"));
+}
+
+BOOST_AUTO_TEST_CASE(a_record_of_a_newer_version_is_refused_with_a_sentence) {
+  auto json = nlohmann::ordered_json::parse(record_text(record()));
+  json["format"] = 2;
+  json["inventedLater"] = 1;
+  BOOST_TEST(parse_record(json.dump()).error().message() ==
+             "state record: /format: is 2, and this version of ocirun reads formats up to 1: a "
+             "newer version wrote this record, and can still use it");
 }
 
 BOOST_AUTO_TEST_CASE(no_part_of_a_record_passes_for_a_whole_one) {  // state_half_written

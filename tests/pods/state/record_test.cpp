@@ -63,6 +63,22 @@ BOOST_AUTO_TEST_CASE(each_field_is_read_as_it_was_written) {
   BOOST_TEST(read.containers.at(0).is_claimed);
 }
 
+BOOST_AUTO_TEST_CASE(a_record_of_another_version) {
+  const std::string text = record_text(full_record());
+  const std::string line = "  \"format\": 1,\n";
+  const std::size_t at = text.find(line);
+  BOOST_TEST_REQUIRE(at != std::string::npos);
+  std::string older = text;  // the first records had no format
+  older.erase(at, line.size());
+  BOOST_TEST((must(parse_record(older)) == full_record()));
+  std::string newer = text;
+  newer.replace(at, line.size(), "  \"format\": 2,\n  \"inventedLater\": 1,\n");
+  BOOST_TEST(
+      must_fail(parse_record(newer))
+          .contains(
+              "/format: is 2, and this version of ocirun reads formats up to 1: a newer version"));
+}
+
 BOOST_AUTO_TEST_CASE(a_reason_with_any_bytes_can_be_read_again) {
   PodRecord record = full_record();
   record.containers[0].reason = std::string("a\0b\xff\n", 5) + std::string(2000, 'x');
