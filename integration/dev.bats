@@ -9,7 +9,7 @@ load lib/common
     chmod 755 "$TMP/bin/$tool"
   done
   export PATH=$TMP/bin:$PATH
-  for command in build demo test part bats vm bench clients fuzz coverage format; do
+  for command in build demo test part bats vm bench clients fuzz package coverage format; do
     for option in --help -h; do
       run "$LIB/../../dev" "$command" "$option"
       succeeds

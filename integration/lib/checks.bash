@@ -324,6 +324,22 @@ tidy_one() {
   clang-tidy-19 -p build/tidy --quiet --checks="$3" --warnings-as-errors='*' "$1" 2>/dev/null && touch "$mark"
 }
 
+# newer_packages: build/packages-newer has the same programs as build/packages, with the version 0.99.0.
+newer_packages() {
+  rm -rf build/packages-newer
+  (cd build/package && SOURCE_DATE_EPOCH=$(date +%s) cpack -G DEB -D CPACK_PACKAGE_VERSION=0.99.0 -B ../packages-newer >cpack.log 2>&1)
+}
+
+packages_of_another_folder() {
+  local folder rc=0
+  folder=$(mktemp -d)
+  git clone --quiet . "$folder/clone"
+  (export CCACHE_DISABLE=1 && "$folder/clone/dev" package >"$folder/log" 2>&1) || { cat "$folder/log" && rc=1; }
+  diff build/packages/SHA256SUMS "$folder/clone/build/packages/SHA256SUMS" || rc=1
+  rm -rf "$folder"
+  return "$rc"
+}
+
 # --- parts -------------------------------------------------------------------------------------------
 
 # The parts of `./dev test` in their order. `parts` is the default. --landing adds landing_parts, and beside them, in the second lane,
@@ -334,7 +350,7 @@ landing_parts=(images accidents old-kernel engines asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
   schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
-all_building_parts=(asan fuzz asan-more tidy-all analyzer debian-13)
+all_building_parts=(asan fuzz asan-more tidy-all analyzer packages debian-13)
 
 # part NAME
 part() {
@@ -403,6 +419,13 @@ part() {
       under_asan "${whole_files[@]}"
       under_asan "${more_files[@]}"
       under_asan "${host_files[@]}" ;;
+    packages)
+      install "${package_packages[@]}" "${vm_packages[@]}"
+      check "packages" command_package
+      check "packages of a newer version" newer_packages
+      check "packages of another folder, compiled anew: the same sums" packages_of_another_folder
+      check "a root file system" integration/lib/package-root
+      integration_tests integration/packages.bats ;;
     debian-13)
       install "${vm_packages[@]}"
       check "the README's build on Debian 13" integration/lib/debian-13
