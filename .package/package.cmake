@@ -1,4 +1,4 @@
-# Packages by CPack (`./dev package`): two Debian packages, two RPMs and a tarball. The component ocirun is the runtime with its helpers,
+# Packages by CPack (`./dev package`): two Debian packages and two RPMs. The component ocirun is the runtime with its helpers,
 # ocirun-pod the programs of pods/.
 set(CPACK_PACKAGE_NAME ocirun)
 set(CPACK_PACKAGE_VENDOR ocirun)
