@@ -27,7 +27,7 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 def at(address, size, flags, fd=-1):
     found = libc.mmap(address, size, 3, flags, fd, 0)
-    if fail_with_output in (None, ctypes.c_void_p(-1).value): sys.exit('mmap: ' + os.strerror(ctypes.get_errno()))
+    if found in (None, ctypes.c_void_p(-1).value): sys.exit('mmap: ' + os.strerror(ctypes.get_errno()))
     return (ctypes.c_char * size).from_address(found)
 PRIVATE, SHARED, FIXED, ANONYMOUS, GROWSDOWN, HUGETLB = 2, 1, 0x10, 0x20, 0x100, 0x40000
 with open('/tmp/file', 'wb') as file: file.write(bytes(8192))
