@@ -4,12 +4,12 @@ if(CPACK_GENERATOR STREQUAL DEB)
   string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # of SOURCE_DATE_EPOCH
   foreach(component ${CPACK_COMPONENTS_ALL})
     set(share ${CPACK_TEMPORARY_DIRECTORY}/${component}/usr/share)
-    file(COPY ${CPACK_OCIRUN_FILES}/copyright DESTINATION ${share}/doc/${component})
+    file(REMOVE ${share}/doc/${component}/LICENSE) # Debian has the text
+    file(COPY ${CPACK_OCIRUN_FILES}/copyright DESTINATION ${share}/doc/${component} NO_SOURCE_PERMISSIONS)
     file(WRITE ${share}/doc/${component}/changelog
       "ocirun (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md in the sources has the changes.\n\n"
       " -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
-    file(COPY ${CPACK_OCIRUN_FILES}/${component}/overrides DESTINATION ${share}/lintian/overrides)
-    file(RENAME ${share}/lintian/overrides/overrides ${share}/lintian/overrides/${component})
+    file(COPY ${CPACK_OCIRUN_FILES}/overrides/${component} DESTINATION ${share}/lintian/overrides NO_SOURCE_PERMISSIONS)
     file(GLOB texts ${share}/man/man?/*.? ${share}/doc/${component}/changelog)
     execute_process(COMMAND gzip -9n ${texts} COMMAND_ERROR_IS_FATAL ANY)
   endforeach()

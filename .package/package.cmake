@@ -1,6 +1,5 @@
 # Packages by CPack (`./dev package`): two Debian packages and two RPMs. The component ocirun is the runtime with its helpers,
 # ocirun-pod the programs of pods/.
-set(CPACK_PACKAGE_NAME ocirun)
 set(CPACK_PACKAGE_VENDOR ocirun)
 set(CPACK_PACKAGE_CONTACT "ocirun maintainers <maintainers@ocirun.example>")
 set(CPACK_COMPONENTS_ALL ocirun)
@@ -11,36 +10,17 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/generator.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/files.cmake)
-set(OCIRUN_PACKAGE_FILES ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_OCIRUN_FILES ${CMAKE_CURRENT_LIST_DIR})
 
 set(synopsis "OCI container runtime")
-set(description "ocirun is the program that podman, containerd, Docker and CRI-O call to turn a\n"
+string(CONCAT description "ocirun is the program that podman, containerd, Docker and CRI-O call to turn a\n"
   "bundle (a config.json and a root filesystem) into an isolated process. It\n"
   "implements the OCI runtime specification 1.3, and has runc's command line.")
 set(pod_synopsis "pods from workload documents, without an engine")
-set(pod_description "`ocirun pod` runs the containers of a document of OAM, App Container, Knative\n"
+string(CONCAT pod_description "`ocirun pod` runs the containers of a document of OAM, App Container, Knative\n"
   "or Radius on one machine, with images, volumes, probes, restarts and logs.")
-list(JOIN description "" description)
-list(JOIN pod_description "" pod_description)
 
-# maintainer_script(PACKAGE NAME CONDITION OUTPUT): writes NAME.in, with the shell's CONDITION under which it acts, to OUTPUT.
-function(maintainer_script package name condition output)
-  set(CONDITION "${condition}")
-  configure_file(${OCIRUN_PACKAGE_FILES}/${package}/${name}.in ${CMAKE_BINARY_DIR}/maintainer-scripts/${package}/${output} @ONLY
-                 FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-endfunction()
-set(scripts ${CMAKE_BINARY_DIR}/maintainer-scripts)
-maintainer_script(ocirun installed "[ \"$1\" = configure ]" postinst)
-maintainer_script(ocirun removing "[ \"$1\" = remove ]" prerm)
-maintainer_script(ocirun removed "[ \"$1\" = remove ]" postrm)
-maintainer_script(ocirun installed "true" post)
-maintainer_script(ocirun removing "[ \"$1\" = 0 ]" preun)
-maintainer_script(ocirun removed "[ \"$1\" = 0 ]" postun)
-maintainer_script(ocirun-pod removing "[ \"$1\" = remove ]" prerm)
-maintainer_script(ocirun-pod purged "[ \"$1\" = purge ]" postrm)
-maintainer_script(ocirun-pod removing "[ \"$1\" = 0 ]" preun)
-
+set(scripts ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
@@ -61,21 +41,28 @@ set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_CONTROL_EXTRA ${scripts}/ocirun-pod/prerm ${
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_RELOCATABLE OFF)
+set(CPACK_RPM_CHANGELOG_FILE ${CMAKE_BINARY_DIR}/rpm-changelog)
+string(TIMESTAMP date "%a %b %d %Y" UTC) # of SOURCE_DATE_EPOCH
+file(WRITE ${CPACK_RPM_CHANGELOG_FILE} "* ${date} ${CPACK_PACKAGE_CONTACT} - ${PROJECT_VERSION}-1\n- CHANGELOG.md in the sources has the changes.\n")
 set(CPACK_RPM_MAIN_COMPONENT ocirun)
 set(CPACK_RPM_OCIRUN_PACKAGE_SUMMARY "${synopsis}")
 set(CPACK_RPM_OCIRUN_PACKAGE_DESCRIPTION "${description}")
-set(CPACK_RPM_OCIRUN_POST_INSTALL_SCRIPT_FILE ${scripts}/ocirun/post)
-set(CPACK_RPM_OCIRUN_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun/preun)
-set(CPACK_RPM_OCIRUN_POST_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun/postun)
+set(CPACK_RPM_OCIRUN_POST_INSTALL_SCRIPT_FILE ${scripts}/ocirun/postinst)
+set(CPACK_RPM_OCIRUN_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun/prerm)
+set(CPACK_RPM_OCIRUN_POST_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun/postrm)
 set(CPACK_RPM_OCIRUN-POD_PACKAGE_NAME ocirun-pod)
 set(CPACK_RPM_OCIRUN-POD_PACKAGE_SUMMARY "${pod_synopsis}")
 set(CPACK_RPM_OCIRUN-POD_PACKAGE_DESCRIPTION "${pod_description}")
-set(CPACK_RPM_OCIRUN-POD_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun-pod/preun)
+set(CPACK_RPM_OCIRUN-POD_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun-pod/prerm)
 # The same input makes the same package on another host and on another day.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost ocirun
 %define use_source_date_epoch_as_buildtime 1
 %define clamp_mtime_to_source_date_epoch 1
-%define _build_id_links none")
+%define _build_id_links none
+%define __requires_exclude CURL_OPENSSL") # a version of Debian's symbols
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ocirun)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ocirun-pod COMPONENT ocirun-pod)
 # These directories belong to other packages.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/sbin /usr/libexec /usr/share/man /usr/share/man/man7 /usr/share/man/man8
   /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh /usr/share/zsh/site-functions

@@ -38,35 +38,33 @@ in_root() {
     bash -euc "$5"' in-root "$debian" "$TMP" "$PACKAGES" "$BUNDLE" "$1" "$ID" </dev/null 3>&- 4>&-
 }
 
-@test "packages: the sums are right, and lintian has nothing to say" {
+@test "packages: the sums are right" {
   cd "$PACKAGES"
   run sha256sum --check --quiet SHA256SUMS
   succeeds ""
-  run lintian --allow-root --fail-on error,warning ./*.deb
-  succeeds
-  output_never_mentions "W:"
 }
 
 @test "packages: each has its files, and the programs are hardened" {
-  local file
-  dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun_*.deb | tar -t >"$TMP/runtime"
-  dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun-pod_*.deb | tar -t >"$TMP/pods"
-  for file in sbin/ocirun libexec/ocirun/ocirun-{systemd,criu,netdevice} share/man/man8/ocirun.8.gz share/man/man7/ocirun-engines.7.gz \
+  local file list
+  dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun_*.deb | tar -t | sed 's|^\./usr/||; s/\.gz$//' >"$TMP/deb"
+  dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun-pod_*.deb | tar -t | sed 's|^\./usr/||; s/\.gz$//' >"$TMP/pod.deb"
+  rpm -qlp "$PACKAGES"/ocirun-[0-9]*.rpm 2>/dev/null | sed 's|^/usr/||; s/\.gz$//' >"$TMP/rpm"
+  rpm -qlp "$PACKAGES"/ocirun-pod-*.rpm 2>/dev/null | sed 's|^/usr/||; s/\.gz$//' >"$TMP/pod.rpm"
+  tar -tf "$PACKAGES"/*.tar.gz | sed 's|^usr/local/||' >"$TMP/tarball"
+  for file in sbin/ocirun libexec/ocirun/ocirun-{systemd,criu,netdevice} share/man/man8/ocirun.8 share/man/man7/ocirun-engines.7 \
     share/bash-completion/completions/ocirun share/zsh/site-functions/_ocirun share/fish/vendor_completions.d/ocirun.fish \
     share/containers/containers.conf.d/50-ocirun.conf; do
-    grep -qx "./usr/$file" "$TMP/runtime" || { echo "no $file" && false; }
-    rpm -qlp "$PACKAGES"/ocirun-[0-9]*.rpm 2>/dev/null | grep -qE "^/usr/${file%.gz}(.gz)?$" || { echo "no $file in the RPM" && false; }
-    [[ $file == *.gz ]] || tar -tf "$PACKAGES"/*.tar.gz | grep -qx "./usr/local/$file\|usr/local/$file" || { echo "no $file in the tarball" && false; }
+    for list in deb rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
   done
-  for file in libexec/ocirun/ocirun-{pod,hold,unpack,probe,metadata} share/man/man8/ocirun-pod.8.gz; do
-    grep -qx "./usr/$file" "$TMP/pods" || { echo "no $file" && false; }
-    rpm -qlp "$PACKAGES"/ocirun-pod-*.rpm 2>/dev/null | grep -qE "^/usr/${file%.gz}(.gz)?$" || { echo "no $file in the RPM" && false; }
-    run grep -c "$file" "$TMP/runtime"
-    [[ $output == 0 ]] || { echo "$file is in both packages" && false; }
+  for file in libexec/ocirun/ocirun-{pod,hold,unpack,probe,metadata} share/man/man8/ocirun-pod.8; do
+    for list in pod.deb pod.rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
+    if grep -qx "$file" "$TMP/deb" "$TMP/rpm"; then echo "$file is in both packages" && false; fi
   done
+  if grep '/$' "$TMP/tarball"; then echo "the tarball has directories" && false; fi
   mkdir "$TMP/tree"
   for file in "$PACKAGES"/*.deb; do dpkg-deb -x "$file" "$TMP/tree"; done
   run hardening-check --color "$TMP"/tree/usr/sbin/ocirun "$TMP"/tree/usr/libexec/ocirun/ocirun-{systemd,criu,netdevice,pod,unpack,probe,metadata}
+  output_mentions "Position Independent Executable: "
   output_never_mentions "Position Independent Executable: no"
   output_never_mentions "Stack protected: no"
   output_never_mentions "Read-only relocations: no"
@@ -177,7 +175,7 @@ END
     ocirun pod exec "$ID" /bin/sh -c ": >/end"
     until ocirun pod status --format json "$ID" | jq -e ".. | .restarts? // empty | select(. > 0)"; do [ $SECONDS -lt $limit ]; sleep 0.2; done
     echo restarted after the upgrade
-    dpkg -r ocirun-pod
+    dpkg -P ocirun-pod
     dpkg -i /packages-newer/*.deb >/dev/null
     ocirun pod stop "$ID"
     ocirun pod delete "$ID"
@@ -188,7 +186,8 @@ END
   succeeds
   output_mentions "probed after the upgrade"
   output_mentions "restarted after the upgrade"
-  output_mentions "these pods stay: $ID"
+  output_mentions "these pods stay: $ID "
+  output_mentions "pods still run: /var/lib/ocirun stays"
   output_mentions "purged"
 }
 

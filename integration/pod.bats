@@ -168,3 +168,19 @@ contract() {
   equal 1 "$status"
   output_mentions '/process/cwd: must be an absolute path'
 }
+
+@test "a pod whose record a newer version wrote is left alone by status, stop and delete" {
+  mkdir -p data/pods/newer
+  echo '{"format": 2, "inventedLater": true}' >data/pods/newer/pod.json
+  local command
+  for command in status stop delete "delete --force"; do
+    # shellcheck disable=SC2086 # words
+    run ocirun pod $command --data data newer
+    [[ $status != 0 ]] || fail_with_output
+    output_mentions "pod newer: pod.json: /format: is 2, and this version of ocirun reads formats up to 1: a newer version wrote this record"
+    [[ -e data/pods/newer/pod.json ]]
+  done
+  run ocirun pod status --data data
+  succeeds
+  output_mentions "warning: pod newer: pod.json: /format: is 2"
+}

@@ -334,7 +334,7 @@ packages_of_another_folder() {
   local folder rc=0
   folder=$(mktemp -d)
   git clone --quiet . "$folder/clone"
-  (export CCACHE_DISABLE=1 && "$folder/clone/dev" package >"$folder/log" 2>&1) || { cat "$folder/log" && rc=1; }
+  (umask 027 && CCACHE_DISABLE=1 TZ=Asia/Tokyo "$folder/clone/dev" package >"$folder/log" 2>&1) || { cat "$folder/log" && rc=1; }
   diff build/packages/SHA256SUMS "$folder/clone/build/packages/SHA256SUMS" || rc=1
   rm -rf "$folder"
   return "$rc"
@@ -421,7 +421,7 @@ part() {
       under_asan "${host_files[@]}" ;;
     packages)
       install "${package_packages[@]}" "${vm_packages[@]}"
-      check "packages" command_package
+      check "packages" ./dev package
       check "packages of a newer version" newer_packages
       check "packages of another folder, compiled anew: the same sums" packages_of_another_folder
       check "a root file system" integration/lib/package-root

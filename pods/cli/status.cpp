@@ -132,6 +132,10 @@ Result<int> status(const Arguments& arguments, const Caller&) {
     auto view = view_pod(pods, name);
     // Another command may have deleted the pod meanwhile.
     if (!view && is_list && view.error().number() == ENOENT) continue;
+    if (!view && is_list && view.error().number() == kNewerRecord) {
+      warn(view.error().message());
+      continue;
+    }
     if (!view) return std::unexpected(view.error());
     views.push_back(*std::move(view));
   }

@@ -62,10 +62,12 @@ constexpr std::chrono::seconds kPatienceWithLock{10};
 constexpr std::chrono::seconds kPatienceAfterGrace{60};  // for what is removed after SIGKILL
 
 /// The record of a pod. If the start of the pod or the machine was cut off, there may be no
-/// readable record; then no recorded part of the pod runs.
+/// readable record; then no recorded part of the pod runs. Errors: a newer version of ocirun wrote
+/// the record.
 Result<PodRecord> record_of(const PodDirectory& directory) {
   auto record = read_record(directory.fd());
-  if (record || is_transient(record.error().number())) return record;
+  if (record || is_transient(record.error().number()) || record.error().number() == kNewerRecord)
+    return within(std::move(record), fmt::format("pod {}", directory.name()));
   PodRecord empty;
   empty.name = directory.name();
   empty.status = PodStatus::kFailed;

@@ -149,9 +149,14 @@ Result<PodRecord> parse_record(std::string_view text) {
   bundle::Report report;
   PodRecord record;
   if (document.parse(text, report)) kPod(Value(*document.root(), report), record);
-  if (!report.ok())
-    return refuse("{}: {}", kFile, bundle::first_of(report.problems(), report.problem_count()));
-  return record;
+  if (report.ok()) return record;
+  const bundle::Node* const root = document.root();
+  const bundle::Node* const format =
+      root != nullptr && root->is_object() ? root->find("format") : nullptr;
+  const bool is_newer =
+      format != nullptr && format->kind == bundle::Node::Kind::kNatural && format->number > kFormat;
+  return fail(is_newer ? kNewerRecord : 0, "{}: {}", kFile,
+              bundle::first_of(report.problems(), report.problem_count()));
 }
 
 Result<void> write_record(Fd directory, const PodRecord& record) {

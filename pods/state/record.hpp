@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -61,7 +62,9 @@ struct PodRecord {
 };
 
 std::string record_text(const PodRecord& record);
-/// Parses the text of record_text(). Errors: another text.
+/// The errno of the error for a record that a newer version of ocirun wrote.
+inline constexpr int kNewerRecord = ENOTSUP;
+/// Parses the text of record_text(). Errors: another text; kNewerRecord.
 Result<PodRecord> parse_record(std::string_view text);
 
 /// Replaces pod.json in the directory of the pod atomically.
