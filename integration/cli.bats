@@ -1,12 +1,15 @@
 load lib/common
 
-@test "--version has one line with the word, then the commit and the spec" {
+@test "--version has one line with the word, then the commit, the spec, the architecture and the libraries" {
   run --separate-stderr "$OCIRUN" --version
   succeeds
   matches '^ocirun version [0-9]+\.[0-9]+\.[0-9]+'
   equal 1 "$(grep -c version <<<"$output")"
   matches $'\ncommit: '
   matches $'\nspec: 1\\.[0-9]+\\.[0-9]+'
+  matches $'\narchitecture: [a-z0-9_]+\n'
+  local library
+  for library in libseccomp nlohmann_json fmt glibc; do matches $'\n'"$library"': [0-9]+\.[0-9.]+(\n|$)'; done
   equal "" "$stderr"
   local short
   short=$("$OCIRUN" -v)

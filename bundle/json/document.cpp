@@ -303,4 +303,11 @@ void Editor::remove(Node* object, std::string_view name) {
   if (const Node* node = member_of(object, name)) unlink(object, node);
 }
 
+std::string_view nlohmann_json_version() {
+  static const std::string version =
+      fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                  NLOHMANN_JSON_VERSION_PATCH);
+  return version;
+}
+
 }  // namespace ocirun::bundle

@@ -41,6 +41,9 @@ struct Node {
   Node* find(std::string_view name) const;
 };
 
+/// The version of the library that reads JSON, such as "3.11.2".
+std::string_view nlohmann_json_version();
+
 /// The JSON pointer (RFC 6901) of `node` for messages, such as "/process/args/0". Control
 /// characters are escaped, long names cut.
 std::string pointer_to(const Node& node);

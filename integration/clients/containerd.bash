@@ -29,20 +29,17 @@ check_output "an environment variable" value with "--env NAME=value" sh -c 'echo
 check_output "a working directory" /tmp with "--cwd /tmp" pwd
 check_output "a read-only root" no with --read-only sh -c 'touch /x 2>/dev/null && echo yes || echo no'
 check_output "a bind mount" data with "--mount type=bind,src=$WORK/image/etc,dst=/mnt,options=rbind:ro" cat /mnt/noexec
-# limit CONTROLLER FILE OPTION…: prints the value from the host's cgroup filesystem, because ctr mounts no cgroups into its
-# containers.
-limit() {
-  local id=$NAME-limit controller=$1 file=$2
-  shift 2
-  ctr run -d "${OPTIONS[@]}" "$@" localhost/busybox:latest "$id" sleep 100 >/dev/null &&
-    cat "/sys/fs/cgroup/$controller$(ctr tasks exec --exec-id l "$id" sed -n "s/^[0-9]*:\\(.*,\\|\\)$controller\\(,.*\\|\\)://p" /proc/self/cgroup)/$file"
-  local status=$?
+# limit_with LIMIT OPTION…: prints the value from the host's cgroup filesystem, because ctr mounts no cgroups into its containers.
+limit_with() {
+  local id=$NAME-limit status
+  ctr run -d "${OPTIONS[@]}" "${@:2}" localhost/busybox:latest "$id" sleep 100 >/dev/null && limit_of "$1" "$id"
+  status=$?
   ctr tasks delete -f "$id" >/dev/null 2>&1
   ctr containers delete "$id"
   return $status
 }
-check_output "a memory limit" 67108864 limit memory memory.limit_in_bytes --memory-limit 67108864
-check_output "a cpu quota" 50000 limit cpu cpu.cfs_quota_us --cpu-quota 50000 --cpu-period 100000
+check_output "a memory limit" 67108864 limit_with memory --memory-limit 67108864
+check_output "a cpu quota" 50000 limit_with quota --cpu-quota 50000 --cpu-period 100000
 check_output "the default seccomp filter" "Seccomp:	2" with --seccomp grep Seccomp: /proc/self/status
 check "privileged" with --privileged true
 check_output "the host's network" lo with --net-host ls /sys/class/net
@@ -63,7 +60,7 @@ check_output "exec with a user and a directory" "1000 /tmp" execute --user 1000 
 check_output "exec with a terminal" /dev/pts/0 run_with_terminal "ctr tasks exec -t --exec-id tty $ONE sh -c 'tty; sleep 0.5'"
 check "exec detached" ctr tasks exec -d --exec-id detached "$ONE" sh -c 'echo done >/tmp/detached'
 check "ps" ctr tasks ps "$ONE"
-check_mentions "metrics" memory.usage_in_bytes ctr tasks metrics "$ONE"
+check_mentions "metrics" memory.usage ctr tasks metrics "$ONE"
 check "pause" ctr tasks pause "$ONE"
 check "it is listed as paused" status_is PAUSED
 check "resume" ctr tasks resume "$ONE"

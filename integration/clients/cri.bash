@@ -27,17 +27,20 @@ default_runtime_name = "tested"
 runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.tested.options]
 BinaryName = "$RUNTIME"
+SystemdCgroup = $([[ $CGROUP_DRIVER == systemd ]] && echo true || echo false)
 END
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cri() { "$HERE/cri-client" /run/c8d.sock "$@"; }
 start_containerd() { daemon containerd containerd --config "$WORK/config.toml" && eventually cri Version; }
 check "containerd starts with CRI" start_containerd
-import_image() { make_image '"Cmd":["sleep","1000"],' && ctr -n k8s.io images import --snapshotter native "$WORK/oci.tar"; }
+import_image() { make_image '"Cmd":["sleep","1000"],' && import k8s.io; }
 check "import of an image" import_image
 
+PARENT=/${OCIRUN_TEST_MARK}pods
+[[ $CGROUP_DRIVER == cgroupfs ]] || PARENT=/tested.slice/tested-pods.slice
 # pod_config NAME: prints the configuration of a pod. It is on the host's network, because no CNI plugins are installed.
 pod_config() {
-  jq -nc --arg n "$1" --arg parent "/${OCIRUN_TEST_MARK}pods" --arg logs "$WORK/logs" '{metadata: {name: $n, uid: $n, namespace: "default"},
+  jq -nc --arg n "$1" --arg parent "$PARENT" --arg logs "$WORK/logs" '{metadata: {name: $n, uid: $n, namespace: "default"},
     log_directory: $logs, linux: {cgroup_parent: $parent, security_context: {namespace_options: {network: 2, pid: 1}}}}'
 }
 # container CONFIG-JSON: creates and starts a container in the pod; prints its id.
@@ -72,11 +75,11 @@ check "it is running" eventually state_is "$ONE" 1
 check_output "ExecSync" "hello 0" execute "$ONE" echo hello
 check_output "ExecSync returns the status" 9 execute "$ONE" sh -c 'exit 9'
 check_mentions "ExecSync of what is not found is told" "executable file not found" execute "$ONE" nosuch
-memory_limit() { cat /sys/fs/cgroup/memory/"$OCIRUN_TEST_MARK"pods/"$ONE"/memory.limit_in_bytes; }
-check_output "its memory limit" 67108864 memory_limit
+check_output "its memory limit" 67108864 limit_of memory "$ONE"
 update() { cri UpdateContainerResources "{\"container_id\": \"$ONE\", \"linux\": {\"memory_limit_in_bytes\": 134217728, \"cpu_quota\": 50000, \"cpu_period\": 100000}}"; }
 check "UpdateContainerResources" update
-check_output "the new memory limit" 134217728 memory_limit
+check_output "the new memory limit" 134217728 limit_of memory "$ONE"
+check_output "the new cpu quota" 50000 limit_of quota "$ONE"
 stats() { [[ $(by_id ContainerStats "$ONE" | jq -r '.stats.cpu.usage_core_nano_seconds.value') -gt 0 && $(by_id ContainerStats "$ONE" | jq -r '.stats.memory.working_set_bytes.value') -gt 0 ]]; }
 check "ContainerStats" stats
 

@@ -22,7 +22,7 @@ cat >"$WORK/daemon.json" <<END
 {
   "runtimes": {"tested": {"path": "$RUNTIME"}},
   "default-runtime": "tested",
-  "exec-opts": ["native.cgroupdriver=cgroupfs"]
+  "exec-opts": ["native.cgroupdriver=$CGROUP_DRIVER"]
 }
 END
 check "dockerd starts" start_docker
@@ -68,14 +68,20 @@ check_output "a terminal" /dev/pts/0 run_with_terminal "docker run -it --rm --ne
 check_output "the terminal's size" "33 44" run_with_terminal "stty rows 33 cols 44; docker run -it --rm --network none $B sh -c 'sleep 0.5; stty size'"
 
 # --- limits ----------------------------------------------------------------------------------------------
-check_output "a memory limit" 67108864 run --memory 64m $B cat /sys/fs/cgroup/memory/memory.limit_in_bytes
-check_output "a memory reservation" 33554432 run --memory-reservation 32m $B cat /sys/fs/cgroup/memory/memory.soft_limit_in_bytes
-check_output "a pids limit" 33 run --pids-limit 33 $B cat /sys/fs/cgroup/pids/pids.max
-check_output "a cpu quota" 50000 run --cpus 0.5 $B cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us
-check_output "cpu shares" 256 run --cpu-shares 256 $B cat /sys/fs/cgroup/cpu/cpu.shares
-check_output "a cpuset" 0 run --cpuset-cpus 0 $B cat /sys/fs/cgroup/cpuset/cpuset.cpus
+check_limit memory "a memory limit" 67108864 run --memory 64m $B
+check_limit reservation "a memory reservation" 33554432 run --memory-reservation 32m $B
+check_limit pids "a pids limit" 33 run --pids-limit 33 $B
+check_limit quota "a cpu quota" 50000 run --cpus 0.5 $B
+check "cpu shares" has_shares 256 run --cpu-shares 256 $B
+check_limit cpus "a cpuset" 0 run --cpuset-cpus 0 $B
 check_status "a memory hog is killed" 137 run --memory 16m --memory-swap 16m $B sh -c 'x=x; while :; do x=$x$x; done'
-check_output "a cgroup parent" 1 run --cgroup-parent "/${OCIRUN_TEST_MARK}parent" $B sh -c "grep -c '^[0-9]*:memory:/${OCIRUN_TEST_MARK}parent' /proc/self/cgroup || echo 1"
+parent=/${OCIRUN_TEST_MARK}parent
+[[ $CGROUP_DRIVER == cgroupfs ]] || parent=tested.slice
+below_parent() {
+  docker run -d --name child --network none --cgroup-parent "$parent" $B sleep 1000 &&
+    grep -E ":(memory)?:.*$parent/" "/proc/$(docker inspect -f '{{.State.Pid}}' child)/cgroup" && docker rm -f child
+}
+check "a cgroup parent" below_parent
 
 # --- volumes ---------------------------------------------------------------------------------------------
 mkdir -p "$WORK/volume"
@@ -110,8 +116,8 @@ check_output "a paused container is paused" paused field Status
 check_status "exec in a paused container is refused" 1 docker exec one true
 check "unpause" docker unpause one
 update_one() {
-  docker update --memory 128m --memory-swap 256m --cpu-shares 512 --pids-limit 50 one && [[ $(docker exec one cat /sys/fs/cgroup/memory/memory.limit_in_bytes) == 134217728 ]] &&
-    [[ $(docker exec one cat /sys/fs/cgroup/cpu/cpu.shares) == 512 ]] && [[ $(docker exec one cat /sys/fs/cgroup/pids/pids.max) == 50 ]]
+  docker update --memory 128m --memory-swap 256m --cpu-shares 512 --pids-limit 50 one && [[ $(limit memory docker exec one) == 134217728 ]] &&
+    has_shares 512 docker exec one && [[ $(limit pids docker exec one) == 50 ]]
 }
 check "update" update_one
 live_restore() {

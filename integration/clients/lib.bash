@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Functions for the engines' check lists. Each list is a script that ./run starts in a sandbox with a private /run, with
-# $RUNTIME (the path of the runtime under test), $RUNTIME_NAME, and an empty directory $WORK.
+# Functions for the engines' check lists. Each list is a script that ./run starts in a sandbox with a private /run or in a machine with
+# systemd, with $RUNTIME (the path of the runtime under test), $RUNTIME_NAME, $CGROUP_DRIVER (cgroupfs or systemd), and an empty
+# directory $WORK.
 set -uo pipefail
 cd "$WORK" || exit 1 # containerd's shim leaves a file "oom" in its working directory
 
@@ -41,6 +42,9 @@ check_mentions() {
   if [[ $output == *"$words"* ]]; then pass "$text"; else fail "$text" "expected somewhere: $words" "$output"; fi
 }
 
+# skip TEXT REASON: a check that this machine cannot make.
+skip() { echo "skipped: $ENGINE: $1: $2"; }
+
 pass() {
   PASSED=$((PASSED + 1))
   echo "ok: $ENGINE: $1"
@@ -53,8 +57,8 @@ fail() {
   printf '%s\n' "$@" | sed 's/^/    /'
 }
 
-# eventually COMMAND…: the command succeeds within ten seconds.
-eventually() { within 10 "$@"; }
+# eventually COMMAND…: the command succeeds within a minute, which only a hang reaches.
+eventually() { within 60 "$@"; }
 
 # within SECONDS COMMAND…: the command succeeds within this time.
 within() {
@@ -87,6 +91,44 @@ only_hierarchies() {
   umount --recursive /sys/fs/cgroup && mount --move "$own" /sys/fs/cgroup
 }
 [[ ${HIERARCHIES:-all} == all ]] || only_hierarchies "$HIERARCHIES" || exit 1
+
+# The files of limits, below /sys/fs/cgroup in a container with cgroups of its own.
+if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
+  VERSION=2
+  declare -A LIMIT=([memory]=memory.max [reservation]=memory.low [pids]=pids.max [quota]=cpu.max [shares]=cpu.weight [cpus]=cpuset.cpus)
+else
+  VERSION=1
+  declare -A LIMIT=([memory]=memory/memory.limit_in_bytes [reservation]=memory/memory.soft_limit_in_bytes [pids]=pids/pids.max
+    [quota]=cpu/cpu.cfs_quota_us [shares]=cpu/cpu.shares [cpus]=cpuset/cpuset.cpus)
+fi
+export VERSION
+
+# limit NAME COMMAND…: prints the limit as the command sees it in its container. On cgroup v2 a quota has its period behind it.
+limit() { "${@:2}" cut -d' ' -f1 "/sys/fs/cgroup/${LIMIT[$1]}"; }
+
+# limit_of NAME ID: prints the limit of the cgroup whose name contains ID.
+limit_of() {
+  local file=${LIMIT[$1]} hierarchy=''
+  [[ $VERSION == 2 ]] || hierarchy=${file%%/*}
+  cut -d' ' -f1 "$(find "/sys/fs/cgroup/$hierarchy" -type d -name "*$2*" -print -quit)/${file#*/}"
+}
+
+# has_shares NUMBER COMMAND…: checks the CPU shares of the command's container. A weight of cgroup v2 comes of 256 or 512 shares by the
+# quadratic formula (35, 59), or by the linear one of runc before 1.3.2 and crun before 1.23 (10, 20).
+has_shares() {
+  local found
+  found=$(limit shares "${@:2}")
+  [[ $1:$found =~ ^(256:(256|35|10)|512:(512|59|20))$ ]] || { echo "$1 shares became $found" && return 1; }
+}
+
+# check_limit NAME TEXT EXPECTED COMMAND…: as check_output with limit(), if this machine has the controller.
+check_limit() {
+  if [[ $VERSION == 1 || " $(</sys/fs/cgroup/cgroup.controllers) " == *" ${LIMIT[$1]%%.*} "* ]]; then
+    check_output "$2" "$3" limit "$1" "${@:4}"
+  else
+    skip "$2" "the kernel has no controller ${LIMIT[$1]%%.*}"
+  fi
+}
 
 # --- daemons and images ----------------------------------------------------------------------------------
 

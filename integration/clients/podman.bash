@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The check list of podman as root, with conmon, cgroupfs and private storage.
+# The check list of podman as root, with conmon and private storage.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=podman
 # shellcheck source=integration/clients/lib.bash
@@ -51,11 +51,11 @@ check_output "a terminal" "/dev/pts/0" run_with_terminal "podman run -it --rm --
 check_output "the terminal's size" "33 44" run_with_terminal "stty rows 33 cols 44; podman run -it --rm --network none $B sh -c 'sleep 0.5; stty size'"
 
 # --- limits ----------------------------------------------------------------------------------------------
-check_output "a memory limit" 67108864 run --memory 64m $B cat /sys/fs/cgroup/memory/memory.limit_in_bytes
-check_output "a pids limit" 33 run --pids-limit 33 $B cat /sys/fs/cgroup/pids/pids.max
-check_output "a cpu quota" 50000 run --cpus 0.5 $B cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us
-check_output "cpu shares" 256 run --cpu-shares 256 $B cat /sys/fs/cgroup/cpu/cpu.shares
-check_output "a cpuset" 0 run --cpuset-cpus 0 $B cat /sys/fs/cgroup/cpuset/cpuset.cpus
+check_limit memory "a memory limit" 67108864 run --memory 64m $B
+check_limit pids "a pids limit" 33 run --pids-limit 33 $B
+check_limit quota "a cpu quota" 50000 run --cpus 0.5 $B
+check "cpu shares" has_shares 256 run --cpu-shares 256 $B
+check_limit cpus "a cpuset" 0 run --cpuset-cpus 0 $B
 check_status "a memory hog is killed" 137 run --memory 16m --memory-swap 16m $B sh -c 'x=x; while :; do x=$x$x; done'
 
 # --- volumes ---------------------------------------------------------------------------------------------

@@ -1,28 +1,32 @@
 # shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
-# A private configuration for podman, and the checks of podman.bash that take more than one command.
+# A configuration for podman, and the checks of podman.bash that take more than one command. With systemd's driver the machine's own
+# files in /etc/containers are written, because units of systemd call podman too.
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 podman_setup() {
   local conf=$WORK/conf
+  [[ $CGROUP_DRIVER == cgroupfs ]] || conf=/etc/containers
   mkdir -p "$conf" "$WORK/hooks.d"
-  export CONTAINERS_CONF=$conf/containers.conf CONTAINERS_STORAGE_CONF=$conf/storage.conf CONTAINERS_REGISTRIES_CONF=$conf/registries.conf
+  CONTAINERS_CONF=$conf/containers.conf CONTAINERS_STORAGE_CONF=$conf/storage.conf CONTAINERS_REGISTRIES_CONF=$conf/registries.conf
+  export NETAVARK_FW=iptables # the kernel of the machine has no nftables
+  [[ $CGROUP_DRIVER == systemd ]] || export CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINERS_REGISTRIES_CONF
   cat >"$CONTAINERS_CONF" <<END
 [containers]
-default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
+$([[ $CGROUP_DRIVER == systemd ]] || echo 'default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]')
 seccomp_profile = "/usr/share/containers/seccomp.json"
 [engine]
 runtime = "$RUNTIME_NAME"
-cgroup_manager = "cgroupfs"
+cgroup_manager = "$CGROUP_DRIVER"
 events_logger = "file"
 hooks_dir = ["$WORK/hooks.d"]
 runtime_supports_json = ["$RUNTIME_NAME"]
 runtime_supports_nocgroup = ["$RUNTIME_NAME"]
-tmp_dir = "/run/podman"
+$([[ $CGROUP_DRIVER == systemd ]] || echo 'tmp_dir = "/run/podman"')
 [engine.runtimes]
 $RUNTIME_NAME = ["$RUNTIME"]
 END
-  cat >"$CONTAINERS_STORAGE_CONF" <<END
+  [[ $CGROUP_DRIVER == systemd ]] || cat >"$CONTAINERS_STORAGE_CONF" <<END
 [storage]
 driver = "overlay"
 runroot = "/run/podman-storage"
@@ -32,7 +36,7 @@ END
   echo 'containers:200000:65536' >"$WORK/subids"
   mount --bind "$WORK/subids" /etc/subuid
   mount --bind "$WORK/subids" /etc/subgid
-  only_hierarchies 'cgroup2?' # podman takes every directory in /sys/fs/cgroup for a controller
+  [[ $VERSION == 2 ]] || only_hierarchies 'cgroup2?' # podman takes every directory in /sys/fs/cgroup for a controller
 }
 
 # with_drop_in COMMAND…: runs podman so that it knows ocirun only from the installed file, engines/podman.conf.in.
@@ -47,11 +51,13 @@ with_drop_in() {
   return "$status"
 }
 
-# propagation KIND: prints the directions in which mounts below a volume of this propagation propagate: in, out.
+# propagation KIND: prints the directions in which mounts below a volume of this propagation propagate: in, out. podman's AppArmor profile
+# forbids mounts.
 propagation() {
-  local volume=$WORK/propagated ways=()
+  local volume=$WORK/propagated ways=() unconfined=()
+  [[ ! -d /sys/kernel/security/apparmor ]] || unconfined=(--security-opt apparmor=unconfined)
   mkdir -p "$volume"/{host,container} && mount --bind "$volume" "$volume" && mount --make-shared "$volume" &&
-    podman run -d --name mounter --network none --cap-add sys_admin -v "$volume:/mnt:$1" "$B" sleep 100 >/dev/null || return 1
+    podman run -d --name mounter --replace --network none --cap-add sys_admin "${unconfined[@]}" -v "$volume:/mnt:$1" "$B" sleep 100 >/dev/null || return 1
   mount -t tmpfs tmpfs "$volume/host"
   podman exec mounter mount -t tmpfs tmpfs /mnt/container || return 1
   ! podman exec mounter grep -q " /mnt/host " /proc/self/mounts || ways+=(in)
@@ -61,8 +67,7 @@ propagation() {
 
 update_memory() {
   podman update --memory 128m --cpu-shares 512 one &&
-    [[ $(podman exec one cat /sys/fs/cgroup/memory/memory.limit_in_bytes) == 134217728 ]] &&
-    [[ $(podman exec one cat /sys/fs/cgroup/cpu/cpu.shares) == 512 ]]
+    [[ $(limit memory podman exec one) == 134217728 ]] && has_shares 512 podman exec one
 }
 
 logs_are_kept() {

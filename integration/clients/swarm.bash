@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The check list of Docker Swarm: one node, whose services run up to fifty replicas at once. All its cgroups are below the
-# list's own cgroup $PARENT.
+# list's own cgroup or slice $PARENT, in the hierarchy $CGROUPS.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=swarm
 # shellcheck source=integration/clients/lib.bash
@@ -9,12 +9,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 export DOCKER_HOST=unix:///run/docker.sock DOCKER_CONFIG=$WORK/client
 DOCKER=/usr/bin/docker # Debian's, even if PATH has another one
 docker() { "$DOCKER" "$@"; }
-PARENT=${OCIRUN_TEST_MARK}swarm
+PARENT=/${OCIRUN_TEST_MARK}swarm CGROUPS=/sys/fs/cgroup/memory
+[[ $VERSION == 1 ]] || CGROUPS=/sys/fs/cgroup
+[[ $CGROUP_DRIVER == cgroupfs ]] || PARENT=tested.slice
 STATES=/run/docker-exec/runtime-runc/moby # the shim uses this name for every runtime
 
 start_docker() {
   daemon dockerd dockerd --host "$DOCKER_HOST" --data-root "$WORK/data" --exec-root /run/docker-exec --pidfile /run/docker.pid \
-    --bridge=none --iptables=false --ip6tables=false --ip-masq=false --userland-proxy=false --cgroup-parent "/$PARENT" \
+    --bridge=none --iptables=false --ip6tables=false --ip-masq=false --userland-proxy=false --cgroup-parent "$PARENT" \
     --config-file "$WORK/daemon.json"
   within 60 docker version
 }
@@ -22,7 +24,8 @@ mkdir -p "$WORK/client"
 cat >"$WORK/daemon.json" <<END
 {
   "runtimes": {"tested": {"path": "$RUNTIME"}},
-  "default-runtime": "tested"
+  "default-runtime": "tested",
+  "exec-opts": ["native.cgroupdriver=$CGROUP_DRIVER"]
 }
 END
 check "dockerd starts" start_docker
@@ -76,15 +79,15 @@ all_with_the_runtime() {
 check "each of them is the runtime's" all_with_the_runtime
 # in_all COMMAND…: runs it in all replicas, and prints each distinct output with the number of replicas that gave it.
 in_all() { containers web | while read -r id; do docker exec "$id" "$@" </dev/null; done | sort | uniq -c | tr -s ' '; }
-check_output "each has its memory limit" " 50 33554432" in_all cat /sys/fs/cgroup/memory/memory.limit_in_bytes
-check_output "each has its cpu quota" " 50 50000" in_all cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us
-check_output "each has its pids limit" " 50 20" in_all cat /sys/fs/cgroup/pids/pids.max
+check_output "each has its memory limit" " 50 33554432" limit memory in_all
+check_output "each has its cpu quota" " 50 50000" limit quota in_all
+check_output "each has its pids limit" " 50 20" limit pids in_all
 check_output "each is pid 1 of its own namespace" " 50 sh" in_all cat /proc/1/comm
 check "scaled to ten" scaled web 10
 tell_time "50 to 10"
 no_more_than() {
   [[ $("$RUNTIME" --root "$STATES" list -q | wc -l) == "$1" ]] &&
-    [[ $(find "/sys/fs/cgroup/memory/$PARENT" -mindepth 1 -maxdepth 1 -type d | wc -l) == "$1" ]]
+    [[ $(find "$CGROUPS/$PARENT" -mindepth 1 -maxdepth 1 -type d | wc -l) == "$1" ]]
 }
 check "of the forty no state and no cgroup is left" within 30 no_more_than 10
 check "scaled to fifty again" scaled web 50
@@ -197,13 +200,15 @@ removed() {
   docker service rm web everywhere job server && within 60 no_container && docker container prune --force # Swarm keeps what a job has run
 }
 check "service rm" removed
+# find_cgroups: the cgroups below the parent in every hierarchy. systemd removes an empty slice.
+find_cgroups() { find /sys/fs/cgroup/{,*/}"$PARENT" -mindepth 1 -type d 2>/dev/null; }
 nothing_is_left() {
   [[ -z $(docker ps -aq) && -z $("$RUNTIME" --root "$STATES" list -q) && -z $(ls "$STATES") ]] &&
-    [[ -z $(find /sys/fs/cgroup/*/"$PARENT" -mindepth 1 -type d) ]] && ! pgrep -x containerd-shim &&
+    [[ -z $(find_cgroups) ]] && ! pgrep -x containerd-shim &&
     ! grep -E "$WORK.*(merged|rootfs)" /proc/self/mountinfo
 }
 left_over() {
-  within 60 nothing_is_left || { docker ps -a; "$RUNTIME" --root "$STATES" list; find /sys/fs/cgroup/*/"$PARENT" -mindepth 1 -type d; ps -ef; return 1; }
+  within 60 nothing_is_left || { docker ps -a; "$RUNTIME" --root "$STATES" list; find_cgroups; ps -ef; return 1; }
 }
 check "no container, process, state, cgroup or mount is left" left_over
 check "swarm leave" docker swarm leave --force

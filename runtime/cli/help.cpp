@@ -1,4 +1,7 @@
+#include <gnu/libc-version.h>
+
 #include "bundle/config/oci_version.hpp"
+#include "bundle/json/document.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/cli/command.hpp"
 
@@ -42,8 +45,12 @@ std::string help_text(const Command& command) {
 
 // dockerd reads every line that has the word "version"; go-runc wants commit and spec lines.
 std::string version_text() {
-  return fmt::format("ocirun version {}\ncommit: {}\nspec: {}\nlibseccomp: {}\n", OCIRUN_VERSION,
-                     OCIRUN_COMMIT, bundle::kNewestVersion, linux::libseccomp_version());
+  return fmt::format(
+      "ocirun version {}\ncommit: {}\nspec: {}\narchitecture: {}\n"
+      "libseccomp: {}\nnlohmann_json: {}\nfmt: {}.{}.{}\nglibc: {}\n",
+      OCIRUN_VERSION, OCIRUN_COMMIT, bundle::kNewestVersion, OCIRUN_ARCHITECTURE,
+      linux::libseccomp_version(), bundle::nlohmann_json_version(), FMT_VERSION / 10000,
+      FMT_VERSION / 100 % 100, FMT_VERSION % 100, gnu_get_libc_version());
 }
 
 }  // namespace ocirun::runtime::cli
