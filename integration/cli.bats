@@ -9,7 +9,7 @@ load lib/common
   matches $'\nspec: 1\\.[0-9]+\\.[0-9]+'
   matches $'\narchitecture: [a-z0-9_]+\n'
   local library
-  for library in libseccomp nlohmann_json fmt glibc; do matches $'\n'"$library"': [0-9]+\.[0-9.]+(\n|$)'; done
+  for library in libseccomp nlohmann_json fmt glibc; do matches $'\n'"$library"': [0-9]+\.[0-9]+'; done
   equal "" "$stderr"
   local short
   short=$("$OCIRUN" -v)

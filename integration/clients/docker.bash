@@ -30,6 +30,8 @@ import_image() { docker import "$(image_archive)" busybox; }
 check "import of an image" import_image
 B=busybox
 run() { docker run --rm --network none "$@"; }
+NOT_FOUND=126 # the status of exec
+[[ $(docker version -f '{{.Server.Version}}') != 2[89].* ]] || NOT_FOUND=127
 
 # --- run -------------------------------------------------------------------------------------------------
 check_output "run prints" hello run $B echo hello
@@ -100,7 +102,7 @@ check_output "inspect names the runtime" tested docker inspect -f '{{.HostConfig
 check_output "inspect tells that it runs" running field Status
 check_output "exec" hello docker exec one echo hello
 check_status "exec returns the status" 9 docker exec one sh -c 'exit 9'
-check_status "exec of what is not found is 126, as Docker 20.10 has it" 126 docker exec one nosuch
+check_status "exec of what is not found is $NOT_FOUND, as this Docker has it" $NOT_FOUND docker exec one nosuch
 check_status "exec of a file that may not be executed is 126" 126 docker exec one /etc/noexec
 check_output "exec with a user, a directory and a variable" "1000 /tmp v" docker exec -u user -w /tmp -e X=v one sh -c 'echo $(id -u) $(pwd) $X'
 check_output "exec reads stdin" typed bash -c "echo typed | docker exec -i one cat"
@@ -108,7 +110,7 @@ check_output "exec with a terminal" /dev/pts/0 run_with_terminal "docker exec -i
 check "exec detached" docker exec -d one sh -c 'echo done >/tmp/detached'
 check_output "exec detached has run" "done" bash -c 'sleep 0.5; docker exec one cat /tmp/detached'
 check "exec privileged" docker exec --privileged one true
-check_mentions "top" sleep docker top one
+if ps -ef >/dev/null 2>&1; then check_mentions "top" sleep docker top one; else skip "top" "ps does not run under this kernel"; fi
 check_output "stats" yes bash -c "docker stats --no-stream --format '{{.MemUsage}} {{.PIDs}}' one | grep -qE '^[1-9][0-9.]*[KMG]?i?B / .* [1-9][0-9]*$' && echo yes"
 check "run by the runtime's name" run --runtime tested $B true
 check "pause" docker pause one
@@ -151,8 +153,9 @@ copy_both_ways() {
     [[ $(docker exec files cat /tmp/to) == copied ]] && docker cp files:/tmp/to "$WORK/back" && cmp "$WORK/to" "$WORK/back" && docker rm -f files
 }
 check "cp" copy_both_ways
+# The container lives on for a moment: systemd removes the cgroup of a scope at its end, and the shim loses the event.
 oom_is_told() {
-  docker run --name hog --network none --memory 16m --memory-swap 16m $B sh -c 'x=x; while :; do x=$x$x; done'
+  docker run --name hog --network none --memory 16m --memory-swap 16m $B sh -c '(x=x; while :; do x=$x$x; done); sleep 2'
   [[ $(docker inspect -f '{{.State.OOMKilled}}' hog) == true ]] && docker rm hog
 }
 check "an OOM kill is told" oom_is_told

@@ -33,6 +33,7 @@ runroot = "/run/podman-storage"
 graphroot = "$WORK/storage"
 END
   echo 'unqualified-search-registries = []' >"$CONTAINERS_REGISTRIES_CONF"
+  [[ $CGROUP_DRIVER == cgroupfs ]] || useradd --system containers # libsubid wants the user since 4.17
   echo 'containers:200000:65536' >"$WORK/subids"
   mount --bind "$WORK/subids" /etc/subuid
   mount --bind "$WORK/subids" /etc/subgid
