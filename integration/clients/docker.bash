@@ -110,7 +110,8 @@ check_output "exec with a terminal" /dev/pts/0 run_with_terminal "docker exec -i
 check "exec detached" docker exec -d one sh -c 'echo done >/tmp/detached'
 check_output "exec detached has run" "done" bash -c 'sleep 0.5; docker exec one cat /tmp/detached'
 check "exec privileged" docker exec --privileged one true
-if ps -ef >/dev/null 2>&1; then check_mentions "top" sleep docker top one; else skip "top" "ps does not run under this kernel"; fi
+has_a_sleep() { [[ $(docker top one) == *sleep* ]]; }
+if ps -ef >/dev/null 2>&1; then check "top" eventually has_a_sleep; else skip "top" "ps does not run under this kernel"; fi
 check_output "stats" yes bash -c "docker stats --no-stream --format '{{.MemUsage}} {{.PIDs}}' one | grep -qE '^[1-9][0-9.]*[KMG]?i?B / .* [1-9][0-9]*$' && echo yes"
 check "run by the runtime's name" run --runtime tested $B true
 check "pause" docker pause one

@@ -180,10 +180,10 @@ image_archive() {
 
 # --- the end ---------------------------------------------------------------------------------------------
 
-# no_state_left: no runtime has left a container's state directory.
+# no_state_left: no runtime has left a container's state directory. crun keeps files of its own, with a dot before their names.
 no_state_left() {
   local left
-  left=$(find /run/ocirun /run/runc /run/crun -mindepth 1 -maxdepth 1 2>/dev/null)
+  left=$(find /run/ocirun /run/runc /run/crun -mindepth 1 -maxdepth 1 -not -name '.*' 2>/dev/null)
   [[ -z $left ]] || { echo "left: $left" && return 1; }
 }
 no_mount_of_containers_left() { ! grep -E "$WORK.*(merged|rootfs)" /proc/self/mountinfo; }

@@ -349,7 +349,7 @@ parts=(integration advisories conformance)
 landing_parts=(images accidents old-kernel engines asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
-  schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
+  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers conformance)
 all_building_parts=(asan fuzz asan-more tidy-all analyzer packages debian-13)
 
 # part NAME
@@ -406,6 +406,10 @@ part() {
       check "a fault at every system call" integration/lib/sandbox integration/faults/sweep --bundle plain,rich,network,sockets,bare
       [[ $OCIRUN_PODS == OFF ]] || check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7 ;;
     engines) engines ;;
+    engines-systemd)
+      local suite
+      install "${vm_packages[@]}"
+      for suite in bookworm trixie testing; do engines --suite "$suite"; done ;;
     comparison) engines --compare ;;
     schedulers)
       install "${scheduler_packages[@]}"
