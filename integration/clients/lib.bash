@@ -94,14 +94,13 @@ only_hierarchies() {
 
 # The files of limits, below /sys/fs/cgroup in a container with cgroups of its own.
 if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
-  VERSION=2
+  CGROUP_VERSION=2
   declare -A LIMIT=([memory]=memory.max [reservation]=memory.low [pids]=pids.max [quota]=cpu.max [shares]=cpu.weight [cpus]=cpuset.cpus)
 else
-  VERSION=1
+  CGROUP_VERSION=1
   declare -A LIMIT=([memory]=memory/memory.limit_in_bytes [reservation]=memory/memory.soft_limit_in_bytes [pids]=pids/pids.max
     [quota]=cpu/cpu.cfs_quota_us [shares]=cpu/cpu.shares [cpus]=cpuset/cpuset.cpus)
 fi
-export VERSION
 
 # limit NAME COMMAND…: prints the limit as the command sees it in its container. On cgroup v2 a quota has its period behind it.
 limit() { "${@:2}" cut -d' ' -f1 "/sys/fs/cgroup/${LIMIT[$1]}"; }
@@ -109,7 +108,7 @@ limit() { "${@:2}" cut -d' ' -f1 "/sys/fs/cgroup/${LIMIT[$1]}"; }
 # limit_of NAME ID: prints the limit of the cgroup whose name contains ID.
 limit_of() {
   local file=${LIMIT[$1]} hierarchy=''
-  [[ $VERSION == 2 ]] || hierarchy=${file%%/*}
+  [[ $CGROUP_VERSION == 2 ]] || hierarchy=${file%%/*}
   cut -d' ' -f1 "$(find "/sys/fs/cgroup/$hierarchy" -type d -name "*$2*" -print -quit)/${file#*/}"
 }
 
@@ -123,7 +122,7 @@ has_shares() {
 
 # check_limit NAME TEXT EXPECTED COMMAND…: as check_output with limit(), if this machine has the controller.
 check_limit() {
-  if [[ $VERSION == 1 || " $(</sys/fs/cgroup/cgroup.controllers) " == *" ${LIMIT[$1]%%.*} "* ]]; then
+  if [[ $CGROUP_VERSION == 1 || " $(</sys/fs/cgroup/cgroup.controllers) " == *" ${LIMIT[$1]%%.*} "* ]]; then
     check_output "$2" "$3" limit "$1" "${@:4}"
   else
     skip "$2" "the kernel has no controller ${LIMIT[$1]%%.*}"

@@ -37,7 +37,7 @@ END
   echo 'containers:200000:65536' >"$WORK/subids"
   mount --bind "$WORK/subids" /etc/subuid
   mount --bind "$WORK/subids" /etc/subgid
-  [[ $VERSION == 2 ]] || only_hierarchies 'cgroup2?' # podman takes every directory in /sys/fs/cgroup for a controller
+  [[ $CGROUP_VERSION == 2 ]] || only_hierarchies 'cgroup2?' # podman takes every directory in /sys/fs/cgroup for a controller
 }
 
 # with_drop_in COMMAND…: runs podman so that it knows ocirun only from the installed file, engines/podman.conf.in.

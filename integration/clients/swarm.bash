@@ -10,7 +10,7 @@ export DOCKER_HOST=unix:///run/docker.sock DOCKER_CONFIG=$WORK/client
 DOCKER=/usr/bin/docker # Debian's, even if PATH has another one
 docker() { "$DOCKER" "$@"; }
 PARENT=/${OCIRUN_TEST_MARK}swarm CGROUPS=/sys/fs/cgroup/memory
-[[ $VERSION == 1 ]] || CGROUPS=/sys/fs/cgroup
+[[ $CGROUP_VERSION == 1 ]] || CGROUPS=/sys/fs/cgroup
 [[ $CGROUP_DRIVER == cgroupfs ]] || PARENT=tested.slice
 STATES=/run/docker-exec/runtime-runc/moby # the shim uses this name for every runtime
 
