@@ -8,7 +8,10 @@ typed() { echo typed | k exec -i box -- cat; }
 # A shell on a terminal, in which a command is typed. `exec` makes the terminal, so its size is that of the other side.
 typed_in_a_shell() {
   { sleep 2; echo 'test -t 0 && stty size; echo sum-$((20 + 3))'; sleep 1; echo 'exit 9'; sleep 1; } |
-    script -qec "stty rows 33 cols 99; kubectl -n $CLASS exec -it box -- sh" "$WORK/typescript" | tr -d '\r' | tee "$WORK/shell" && grep -x '33 99' "$WORK/shell" && grep -x sum-23 "$WORK/shell"
+    script -qec "stty rows 33 cols 99; kubectl -n $CLASS exec -it box -- sh" "$WORK/typescript" | tr -d '\r' >"$WORK/shell"
+  local rc=("${PIPESTATUS[@]}")
+  cat "$WORK/shell"
+  [[ ${rc[1]} == 9 ]] && grep -x '33 99' "$WORK/shell" && grep -x sum-23 "$WORK/shell"
 }
 no_program() { k exec box -- nosuch; }
 attached() { echo hello | k run asked --image="$IMAGE" --restart=Never --rm -i --overrides="{\"spec\": {\"runtimeClassName\": \"$CLASS\"}}" -- sh -c 'read line; echo "got $line"' | grep -o 'got hello'; }
@@ -19,11 +22,13 @@ followed() {
 }
 has_begun() { [[ $(field .status.phase "$1") =~ Running|Succeeded ]]; }
 previous() {
-  create_pod again "$(sh_c 'echo before; exit 1')" '{"restartPolicy": "OnFailure"}' && within 120 restarted again && [[ $(k logs --previous again) == before ]]
+  create_pod again "$(sh_c 'echo before; exit 1')" '{"restartPolicy": "OnFailure"}' && within 120 restarted again && within 60 printed_before
   local rc=$?
+  k logs --previous again
   remove again
   return "$rc"
 }
+printed_before() { [[ $(k logs --previous again) == before ]]; }
 copied() {
   head -c 300000 /dev/urandom >"$WORK/blob"
   rm -f "$WORK/blob.back"
@@ -33,7 +38,7 @@ forwarded() {
   local rc=0 pid
   kubectl -n "$CLASS" port-forward pod/box 18080:80 >"$WORK/forward" 2>&1 &
   pid=$!
-  within 30 busybox wget -T 5 -q -O - http://127.0.0.1:18080/ && [[ $(busybox wget -T 5 -q -O - http://127.0.0.1:18080/) == served ]] || rc=1
+  within 30 curl -fsS --max-time 5 http://127.0.0.1:18080/ && [[ $(curl -fsS --max-time 5 http://127.0.0.1:18080/) == served ]] || rc=1
   kill "$pid"
   wait "$pid" 2>/dev/null
   return "$rc"
@@ -66,11 +71,13 @@ projected_token() {
     jq -e --arg user "system:serviceaccount:$CLASS:default" '.status.authenticated and .status.user.username == $user' && remove token
 }
 two_containers() {
-  prints two 'from the other 64M served' 'until [ -e /mnt/file ]; do sleep 0.1; done; echo $(cat /mnt/file) $(df -h /mnt | awk "NR == 2 {print \$2}" | sed "s/\.0//") $(wget -q -O - http://127.0.0.1:8000/)' "{$MOUNT}" \
+  prints two 'from the other tmpfs served' 'until [ -e /mnt/file ]; do sleep 0.1; done; echo $(cat /mnt/file) $(stat -f -c %T /mnt) $(wget -q -O - http://127.0.0.1:8000/)' "{$MOUNT}" \
     "{\"volumes\": [{\"name\": \"data\", \"emptyDir\": {\"medium\": \"Memory\", \"sizeLimit\": \"64Mi\"}}], \"containers\": [{\"name\": \"other\", $MOUNT,
-      \"command\": [\"sh\", \"-c\", \"echo served >/tmp/index.html; httpd -p 8000 -h /tmp; mount -o remount,size=64m /mnt 2>/dev/null; echo from the other >/mnt/file; sleep 5\"]}]}"
+      \"command\": [\"sh\", \"-c\", \"echo served >/tmp/index.html; httpd -p 8000 -h /tmp; echo from the other >/mnt/file; sleep 5\"]}]}"
 }
-one_pid_namespace() { prints shared 'yes' 'sleep 1; pgrep -f "^sleep 77" >/dev/null && [ $$ != 1 ] && echo yes' '{}' '{"shareProcessNamespace": true, "containers": [{"name": "other", "command": ["sleep", "7777"]}]}'; }
+one_pid_namespace() {
+  prints shared 'yes' 'until grep -qx tail /proc/[0-9]*/comm; do sleep 0.1; done; [ $$ != 1 ] && echo yes' '{}' '{"shareProcessNamespace": true, "containers": [{"name": "other", "command": ["sh", "-c", "timeout 5 tail -f /dev/null; true"]}]}'
+}
 # A mount that the node makes after the container has started.
 propagated() {
   local rc=0
@@ -109,7 +116,7 @@ across_nodes() {
   address=$(field .status.podIP far)
   create v1/Service far '{"spec": {"selector": {"app": "far"}, "ports": [{"port": 80}]}}'
   for node in n1 n2; do
-    prints "near-$node" 'served served' "echo \$(wget -T 10 -q -O - http://$address/) \$(wget -T 10 -q -O - http://\$FAR_SERVICE_HOST/)" '{}' "{\"nodeName\": \"$node\"}" || return 1
+    prints "near-$node" 'served served' "echo \$(wget -q -O - http://$address/) \$(wget -q -O - http://\$FAR_SERVICE_HOST/)" '{}' "{\"nodeName\": \"$node\"}" || return 1
   done
   remove far
 }

@@ -136,7 +136,7 @@ kill_node_daemon() {
 # write_on_node NODE FILE: writes stdin to the file.
 write_on_node() { on_node "$1" tee "$2" >/dev/null; }
 
-# configure_node NODE: what ocirun needs comes from ocirun-engines(7). containerd has the handler runc, its default, by itself.
+# configure_node NODE: what ocirun needs comes from ocirun-engines(7), and so does the handler runc.
 configure_node() {
   local node=$1 memory
   on_node "$node" mkdir -p /etc/containerd /etc/cni/net.d /etc/kubernetes/manifests /var/lib/kubelet/seccomp || return 1
@@ -189,7 +189,7 @@ start_kubelet() {
     --node-ip="${ADDRESS[$1]}" --container-runtime=remote --container-runtime-endpoint=unix:///run/containerd/containerd.sock
 }
 start_proxy() {
-  node_daemon "$1" proxy kube-proxy --kubeconfig="$WORK/$1/kubeconfig" --hostname-override="$1" --cluster-cidr=10.88.0.0/16 --proxy-mode=iptables \
+  node_daemon "$1" proxy kube-proxy --kubeconfig="$WORK/$1/kubeconfig" --hostname-override="$1" --cluster-cidr=10.88.0.0/16 --proxy-mode=iptables --bind-address="${ADDRESS[$1]}" \
     --oom-score-adj=0 --conntrack-max-per-core=0 --conntrack-tcp-timeout-established=0 --conntrack-tcp-timeout-close-wait=0
 }
 
