@@ -97,15 +97,19 @@ make_class() {
 
 # The lines of ocirun-engines(7), from the RuntimeClass to the list of the node's containers. runc has a pod on the same node.
 as_the_page_says() {
-  local node id
+  local node web other rc=0
   from_page KUBERNETES 2 >"$RUNTIME_NAME.yaml"
   from_page KUBERNETES 3 >web.yaml
-  bash -euxc "$(from_page KUBERNETES 4)" && node=$(kubectl get pod web -o jsonpath='{.spec.nodeName}') && id=$(kubectl get pod web -o jsonpath='{.status.containerStatuses[0].containerID}') || return 1
+  bash -euxc "$(from_page KUBERNETES 4)" && node=$(kubectl get pod web -o jsonpath='{.spec.nodeName}') || return 1
   kubectl run other --image="$IMAGE" --overrides="{\"spec\": {\"runtimeClassName\": \"runc\", \"nodeName\": \"$node\"}}" && kubectl wait --for=condition=Ready --timeout=120s pod/other || return 1
-  on_node "$node" bash -euxc "$(from_page KUBERNETES 5)" >"$WORK/listed" || return 1
-  cat "$WORK/listed"
-  grep -q "^${id#containerd://} .*running" "$WORK/listed" && [[ $(grep -c running "$WORK/listed") -ge 4 ]] && kubectl delete pod web other
+  web=$(id_of web) other=$(id_of other)
+  on_node "$node" bash -euxc "$(from_page KUBERNETES 5)" >"$WORK/listed" || rc=1
+  tr -s ' ' <"$WORK/listed" | cut -d' ' -f1-3
+  grep -q "^$web .* running " "$WORK/listed" && [[ $(grep -c ' running ' "$WORK/listed") == 2 ]] && grep -q "^$other .* unknown " "$WORK/listed" || rc=1
+  kubectl delete pod web other
+  return "$rc"
 }
+id_of() { kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].containerID}' | sed 's|containerd://||'; }
 on_some_nodes() {
   bash -euxc "$(sed -n 's/^\.Ql kubectl label node NODE \([a-z=]*\) ,/kubectl label node n2 \1/p' "$PAGE" | of_this_test)" &&
     { from_page KUBERNETES 2 && from_page KUBERNETES 6; } | kubectl apply -f - && deployment selected 4 "$(sh_c 'sleep 1000')" && rolled_out selected &&
@@ -124,6 +128,7 @@ for CLASS in "${CLASSES[@]}"; do
   check_workloads
   check_pods
   check_nodes
+  forget_cgroups
   RESULTS[$CLASS]="$((PASSED - ${before%,*})) passed, $((FAILED - ${before#*,})) failed"
 done
 ENGINE=kubernetes

@@ -9,9 +9,9 @@ typed() { echo typed | k exec -i box -- cat; }
 typed_in_a_shell() {
   { sleep 2; echo 'test -t 0 && stty size; echo sum-$((20 + 3))'; sleep 1; echo 'exit 9'; sleep 1; } |
     script -qec "stty rows 33 cols 99; kubectl -n $CLASS exec -it box -- sh" "$WORK/typescript" | tr -d '\r' >"$WORK/shell"
-  local rc=("${PIPESTATUS[@]}")
+  local codes=("${PIPESTATUS[@]}")
   cat "$WORK/shell"
-  [[ ${rc[1]} == 9 ]] && grep -x '33 99' "$WORK/shell" && grep -x sum-23 "$WORK/shell"
+  [[ ${codes[1]} == 9 ]] && grep -x '33 99' "$WORK/shell" && grep -x sum-23 "$WORK/shell"
 }
 no_program() { k exec box -- nosuch; }
 attached() { echo hello | k run asked --image="$IMAGE" --restart=Never --rm -i --overrides="{\"spec\": {\"runtimeClassName\": \"$CLASS\"}}" -- sh -c 'read line; echo "got $line"' | grep -o 'got hello'; }

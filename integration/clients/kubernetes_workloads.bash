@@ -15,7 +15,7 @@ scaled() { k scale deployment/"$1" --replicas="$2" && rolled_out "$1" && within 
 pods_of() { k get pods -l "app=$1" -o json; }
 has_pods() { [[ $(pods_of "$1" | jq '.items | length') == "$2" ]]; }
 
-# The shim writes the path of its runtime beside the bundle.
+# The shim writes the path of its runtime beside the bundle, or nothing if the configuration has no path.
 all_with_the_runtime() {
   local node id number=0
   while read -r node id; do
@@ -24,7 +24,7 @@ all_with_the_runtime() {
   done < <(pods_of web | jq -r '.items[] | .spec.nodeName + " " + (.status.containerStatuses[].containerID | ltrimstr("containerd://"))')
   [[ $number == 10 ]]
 }
-binary() { if [[ $CLASS == runc ]]; then echo runc; else echo "$RUNTIME"; fi; }
+binary() { [[ $CLASS == runc ]] || echo "$RUNTIME"; }
 first_of_web() { deployment web 1 "$WEB" '{"terminationGracePeriodSeconds": 10}' && rolled_out web; }
 down_to_two() {
   local uid
