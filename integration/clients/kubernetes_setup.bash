@@ -164,6 +164,7 @@ oomScoreAdj: 0
 protectKernelDefaults: true
 authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
 authorization: {mode: AlwaysAllow}
+clusterDNS: [10.96.0.10]
 resolvConf: /etc/kubernetes/resolv.conf
 staticPodPath: /etc/kubernetes/manifests
 systemReserved: {memory: ${memory}Ki}
