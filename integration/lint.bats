@@ -102,7 +102,7 @@ limits_are_shown() {
   shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs integration/lib/completion integration/vm/{choose,image,run,systemd-ns} \
     integration/vm/guest/{as-user,init,mount-shares,run-job} integration/lib/{package-root,debian-13} .package/bill-of-materials .package/ocirun{,-pod}/p*
   shellcheck -x -s bash integration/lib/*.bash integration/vm/lib.bash
-  shellcheck -x integration/bench/engines integration/clients/run integration/clients/*.bash
+  shellcheck -x integration/bench/engines integration/clients/{run,kubernetes-programs} integration/clients/*.bash
   shellcheck -x integration/security/naive integration/security/harness.bash
   shellcheck -x -s bats -e SC2030,SC2031,SC2034 integration/security/*.bats # what `run` and the harness share with a test
 }

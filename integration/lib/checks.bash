@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # lists that dev defines, or uses
 # The checks of `./dev test` and `./dev part`: how they are counted and timed, and which checks a part has. `dev` sources this file
-# and defines the functions install, build and command_fuzz.
+# and defines the functions install, build, prepare_kubernetes and command_fuzz.
 
 # --- counting ----------------------------------------------------------------------------------------
 
@@ -349,7 +349,7 @@ parts=(integration advisories conformance)
 landing_parts=(images accidents old-kernel engines asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
-  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers conformance)
+  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers kubernetes conformance)
 all_building_parts=(asan fuzz asan-more tidy-all analyzer packages debian-13)
 
 # part NAME
@@ -414,6 +414,9 @@ part() {
     schedulers)
       install "${scheduler_packages[@]}"
       engines --compare swarm slurm ;;
+    kubernetes)
+      check "programs of Kubernetes" prepare_kubernetes
+      engines kubernetes ;;
     conformance) conformance ;;
     asan)
       check "asan build" build asan
