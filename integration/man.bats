@@ -83,7 +83,7 @@ foreign() {
     man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;
     man/ocirun.8) FOREIGN='cmake --install docker --privileged' ;;
     man/ocirun-engines.7)
-      FOREIGN='podman --runtime --rm --cgroups --export --import --pre-checkpoint --with-previous docker --privileged --name --replicas'
+      FOREIGN='podman --runtime --rm --cgroups --systemd --export --import --pre-checkpoint --with-previous docker --privileged --name --replicas'
       FOREIGN+=' --limit-memory --limit-cpu --limit-pids --endpoint-mode --no-resolve-image --checkpoint buildah --isolation'
       FOREIGN+=' kubelet --config --container-runtime --container-runtime-endpoint kubectl --for --timeout'
       FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'

@@ -8,8 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/containerd_setup.bash"
 
 mkdir -p "$WORK/logs"
-cat >"$WORK/config.toml" <<END
-version = 2
+common() {
+  cat <<END
 root = "$WORK/root"
 state = "/run/c8d"
 disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs"]
@@ -17,18 +17,36 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 address = "/run/c8d.sock"
 [ttrpc]
 address = "/run/c8d.ttrpc"
-[plugins."io.containerd.grpc.v1.cri"]
-sandbox_image = "localhost/busybox:latest"
+END
+}
+# runtimes PLUGIN LINE LINE: the options of the runtime. PLUGIN is the name that containerd 1 or 2 has for the plugin; the lines belong to
+# the plugin and to its table "containerd".
+runtimes() {
+  cat <<END
+[plugins."$1"]
 restrict_oom_score_adj = true
-[plugins."io.containerd.grpc.v1.cri".containerd]
-snapshotter = "native"
+$2
+[plugins."$1".containerd]
 default_runtime_name = "tested"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.tested]
+$3
+[plugins."$1".containerd.runtimes.tested]
 runtime_type = "io.containerd.runc.v2"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.tested.options]
+[plugins."$1".containerd.runtimes.tested.options]
 BinaryName = "$RUNTIME"
 SystemdCgroup = $([[ $CGROUP_DRIVER == systemd ]] && echo true || echo false)
 END
+}
+if [[ $(containerd --version) == *containerd/v2\ * ]]; then
+  { echo 'version = 3' && common && runtimes io.containerd.cri.v1.runtime '' ''; } >"$WORK/config.toml"
+  cat >>"$WORK/config.toml" <<END
+[plugins."io.containerd.cri.v1.images"]
+snapshotter = "native"
+[plugins."io.containerd.cri.v1.images".pinned_images]
+sandbox = "localhost/busybox:latest"
+END
+else
+  { echo 'version = 2' && common && runtimes io.containerd.grpc.v1.cri 'sandbox_image = "localhost/busybox:latest"' 'snapshotter = "native"'; } >"$WORK/config.toml"
+fi
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cri() { "$HERE/cri-client" /run/c8d.sock "$@"; }
 start_containerd() { daemon containerd containerd --config "$WORK/config.toml" && eventually cri Version; }
