@@ -14,9 +14,10 @@ int main(int argc, char* argv[]) {
     const char* name;
     long number;
   };
-  constexpr Call kCalls[] = {{"keyctl", SYS_keyctl},           {"mkdirat", SYS_mkdirat},
-                             {"personality", SYS_personality}, {"setns", SYS_setns},
-                             {"unshare", SYS_unshare},         {"unknown", 4000}};
+  constexpr Call kCalls[] = {{"kcmp", SYS_kcmp},         {"keyctl", SYS_keyctl},
+                             {"mkdirat", SYS_mkdirat},   {"personality", SYS_personality},
+                             {"vmsplice", SYS_vmsplice}, {"unshare", SYS_unshare},
+                             {"unknown", 4000}};
   if (argc < 2) return 2;
   const auto argument = static_cast<long>(argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 0ULL);
   for (const Call& call : kCalls) {

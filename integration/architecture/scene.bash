@@ -57,6 +57,7 @@ created() {
   runtime create --bundle "$BUNDLE" "$ID" >"$WORK/create" 2>&1 </dev/null || { cat "$WORK/create" && return 1; }
 }
 started() { created && runtime start "$ID"; }
+exec_in_new() { started && runtime exec "$ID" call "$@"; }
 state_of() { runtime state "$ID" | jq -r "$1"; }
 is_stopped() { [[ $(state_of .status) == stopped ]]; }
 
@@ -75,7 +76,7 @@ runs_from_a_copy() {
 }
 
 # own_profile RULE: a profile that allows all but what the rule says.
-own_profile() { new_bundle '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", architectures: [$a], syscalls: [$r]}' --arg a "$SECCOMP_NAME" --argjson r "$1"; }
+own_profile() { new_bundle '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", architectures: [$a], syscalls: [$r]}' --arg a "$SECCOMP_NAME" --argjson r "$(jq -nc "$1")"; }
 
 # wide_arguments: conditions look at all 64 bits of an argument: 4294967298 is 2 in the low half and 1 in the high half. The argument 4 is
 # for personality(2) itself, which ignores the high half.
@@ -95,7 +96,7 @@ wide_arguments() {
 # --- pods ------------------------------------------------------------------------------------------
 
 pod() { "$RUNTIME" pod "$1" --data "$WORK/pods" "${@:2}"; }
-pod_status() { pod status --json life | jq -r "$1"; }
+pod_status() { pod status --format json life | jq -r "$1"; }
 pod_started() {
   cat >"$WORK/pod.yaml" <<'POD'
 apiVersion: core.oam.dev/v1alpha2

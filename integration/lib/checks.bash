@@ -324,6 +324,25 @@ tidy_one() {
   clang-tidy-19 -p build/tidy --quiet --checks="$3" --warnings-as-errors='*' "$1" 2>/dev/null && touch "$mark"
 }
 
+# build_for PRESET ARCH: a cross-build. The machines of other architectures run only the runtime and its helpers; arm64 has pods too.
+build_for() {
+  local OCIRUN_PODS=$OCIRUN_PODS
+  [[ $2 == arm64 ]] || OCIRUN_PODS=OFF
+  build "$1" "$2"
+}
+
+# lives ARCH…: the life of containers on these architectures, with builds that are there.
+lives() {
+  local arch report
+  install "${foreign_packages[@]}"
+  report=$(mktemp)
+  for arch in "$@"; do
+    integration/architecture/run "$arch" </dev/null 2>&1 | tee "$report" || true
+    count_last_line "$report"
+  done
+  rm "$report"
+}
+
 # newer_packages: build/packages-newer has the same programs as build/packages, with the version 0.99.0.
 newer_packages() {
   rm -rf build/packages-newer
