@@ -68,11 +68,13 @@ limit_is() {
   [[ ${expected#*=} == "$(limit "$1" "${2%%=*}" "${3%%=*}")" ]] || { echo "found: $(limit "$1" "${2%%=*}" "${3%%=*}")" && return 1; }
 }
 
+# runs_from_a_copy: the container's init is an image at the root of an overlay, or in memory, as `features` says.
 runs_from_a_copy() {
-  local pid
-  pid=$(state_of .pid)
-  readlink "/proc/$pid/exe"
-  [[ $(readlink "/proc/$pid/exe") != "$RUNTIME" && $(stat -Lc %d:%i "/proc/$pid/exe") != $(stat -Lc %d:%i "$RUNTIME") ]]
+  local executable expected='/memfd:ocirun*'
+  executable=$(readlink "/proc/$(state_of .pid)/exe")
+  [[ $SEALED == memory ]] || expected='/ocirun-[0-9]*'
+  # shellcheck disable=SC2053 # a pattern
+  [[ $executable == $expected ]] || { echo "$executable" && return 1; }
 }
 
 # own_profile RULE: a profile that allows all but what the rule says.
