@@ -103,6 +103,8 @@ limits_are_shown() {
     integration/vm/guest/{as-user,init,mount-shares,run-job} integration/lib/{package-root,debian-13} .package/bill-of-materials .package/ocirun{,-pod}/p*
   shellcheck -x -s bash integration/lib/*.bash integration/vm/lib.bash
   shellcheck -x integration/bench/engines integration/clients/{run,kubernetes-programs} integration/clients/*.bash
+  shellcheck -x .cross/{sysroot,unpack} integration/vm/foreign integration/vm/guest/{first-init,mount-job} \
+    integration/architecture/{run,unit-tests,*.bash}
   shellcheck -x integration/security/naive integration/security/harness.bash
   shellcheck -x -s bats -e SC2030,SC2031,SC2034 integration/security/*.bats # what `run` and the harness share with a test
 }

@@ -160,6 +160,10 @@ constexpr std::array<std::string_view, 1> kArchitectures{"riscv64"};
 constexpr std::array<std::string_view, 1> kArchitectures{"ppc64le"};
 #elif defined(__s390x__)
 constexpr std::array<std::string_view, 2> kArchitectures{"s390x", "s390"};
+#elif defined(__i386__)
+constexpr std::array<std::string_view, 1> kArchitectures{"386"};
+#elif defined(__arm__)
+constexpr std::array<std::string_view, 1> kArchitectures{"arm"};
 #else
 constexpr std::array<std::string_view, 1> kArchitectures{"unknown"};
 #endif

@@ -97,7 +97,7 @@ Result<Layout> read_layout(const linux::Procfs& procfs) {
 }
 
 Result<std::string> normal_path(std::string_view text, std::string_view what) {
-  if (std::ranges::any_of(text, [](char c) { return c == '\x7f' || (c >= 0 && c < ' '); }))
+  if (std::ranges::any_of(text, [](unsigned char c) { return c == 0x7f || c < ' '; }))
     return refuse("{}: a cgroup's path must not hold control characters", what);
   std::string path;
   for (const std::string_view part : words(text, '/')) {

@@ -20,7 +20,7 @@ bool contains(const Range& range, const Value& value) {
 /// Whether `name` can stand in a line "NAME VALUE", where a blank or a newline would change the
 /// meaning.
 inline bool is_one_word(std::string_view name) {
-  return !name.empty() && std::ranges::none_of(name, [](char c) { return c >= 0 && c <= ' '; });
+  return !name.empty() && std::ranges::none_of(name, [](unsigned char c) { return c <= ' '; });
 }
 
 }  // namespace ocirun::cgroups

@@ -240,6 +240,9 @@ emulated_v2_files=(integration/{unified,felt}.bats)
 qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec,pod_machine}.bats)
 qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 
+# For part architectures. Not riscv64: ld of Debian 12 dies when it links the static program.
+other_architectures=(armhf i386 ppc64el s390x)
+
 # prepare_images: makes the root file system of Debian and the images that systemd.bats and machine_tests boot, before the tests: the
 # sandbox has no network to download packages.
 prepare_images() {
@@ -324,6 +327,29 @@ tidy_one() {
   clang-tidy-19 -p build/tidy --quiet --checks="$3" --warnings-as-errors='*' "$1" 2>/dev/null && touch "$mark"
 }
 
+# lives ARCH…: the life of containers on these architectures, with builds that are there.
+lives() {
+  local arch report
+  install "${foreign_packages[@]}"
+  report=$(mktemp)
+  for arch in "$@"; do
+    integration/architecture/run "$arch" </dev/null 2>&1 | tee "$report" || true
+    count_last_line "$report"
+  done
+  rm "$report"
+}
+
+# foreign_unit_tests ARCH: runs the unit tests of the runtime in a machine of the architecture, whose kernel is a real one.
+foreign_unit_tests() {
+  local OCIRUN_PODS=OFF report
+  check "unit tests for $1" build dev "$1"
+  install "${foreign_packages[@]}"
+  report=$(mktemp)
+  integration/architecture/unit-tests "$1" </dev/null 2>&1 | tee "$report" || true
+  count_last_line "$report"
+  rm "$report"
+}
+
 # newer_packages: build/packages-newer has the same programs as build/packages, with the version 0.99.0.
 newer_packages() {
   rm -rf build/packages-newer
@@ -346,11 +372,11 @@ packages_of_another_folder() {
 # machine_parts, which boot virtual machines. --all runs all_parts and all_building_parts. Each part can run alone. Only `images` makes
 # the images of Debian and of systemd; without the images, the parts without-* skip the tests that need them.
 parts=(integration advisories conformance)
-landing_parts=(images accidents old-kernel engines asan fuzz tidy)
+landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
   schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers kubernetes conformance)
-all_building_parts=(asan fuzz asan-more tidy-all analyzer packages debian-13)
+all_building_parts=(arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13)
 
 # part NAME
 part() {
@@ -437,6 +463,17 @@ part() {
       install "${vm_packages[@]}"
       check "the README's build on Debian 13" integration/lib/debian-13
       OCIRUN=$PWD/build/debian-13/ocirun integration_tests integration/{lifecycle,exec}.bats ;; # it is static
+    cross) # without pods, because each landing waits for it
+      local OCIRUN_PODS=OFF
+      check "build for arm64" build release arm64 ;;
+    arm64)
+      check "build for arm64" build release arm64
+      lives arm64
+      foreign_unit_tests arm64 ;;
+    architectures)
+      local OCIRUN_PODS=OFF arch
+      for arch in "${other_architectures[@]}"; do check "build for $arch" build release "$arch"; done
+      lives "${other_architectures[@]}" ;;
     fuzz) check "fuzz targets, a few seconds each" command_fuzz 45 ;;
     tidy) check "clang-tidy on what changed" tidy changed_sources ;;
     tidy-all) check "clang-tidy" tidy product_sources ;;

@@ -15,7 +15,7 @@ bool Patience::wait() {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - now);
   const auto pause = std::min(pause_, left);
   pause_ = std::min(pause_ * 2, std::chrono::milliseconds(50));
-  const timespec time{.tv_sec = 0, .tv_nsec = pause.count() * 1'000'000};
+  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(pause.count()) * 1'000'000};
   ::nanosleep(&time, nullptr);
   return true;
 }

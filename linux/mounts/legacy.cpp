@@ -72,7 +72,8 @@ Result<void> mount_from_procfs(const Procfs& procfs, const std::string& source, 
   TRY(sys::fchdir(procfs.fd()));
   Result<void> done;
   for (int tries = 0; tries < kBusyTries; ++tries) {
-    done = sys::mount(source.c_str(), fd_link(target).c_str(), type, flags, data);
+    done = sys::mount(source.c_str(), fd_link(target).c_str(), type,
+                      static_cast<unsigned long>(flags), data);
     if (done || done.error().number() != EBUSY) break;
   }
   TRY(sys::fchdir(before));

@@ -275,7 +275,7 @@ Result<UniqueFd> clone_bind(const Mount& mount, Fd source) {
 Result<void> id_map_bind(Fd tree, const Mount& mount, Fd user_namespace) {
   mount_attr wanted{};
   wanted.attr_set = MOUNT_ATTR_IDMAP;
-  wanted.userns_fd = static_cast<unsigned long long>(user_namespace.value);
+  wanted.userns_fd = static_cast<__u64>(user_namespace.value);
   const bool whole_tree = mount.id_map_kind == IdMapKind::kRecursive;
   auto mapped = sys::mount_setattr(tree, whole_tree ? unsigned{AT_RECURSIVE} : 0, wanted);
   if (mapped) return {};

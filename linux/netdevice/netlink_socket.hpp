@@ -29,7 +29,7 @@ class NetlinkMessage {
   void add(std::uint16_t attribute, std::uint32_t value);
   void add(std::uint16_t attribute, const std::string& text);  // with its NUL
   void add_bytes(std::uint16_t attribute, std::string_view bytes);
-  nlmsghdr* header() { return reinterpret_cast<nlmsghdr*>(buffer_.data()); }
+  nlmsghdr* header() { return static_cast<nlmsghdr*>(static_cast<void*>(buffer_.data())); }
 
  private:
   void* extend(std::size_t size);

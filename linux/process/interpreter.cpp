@@ -114,7 +114,8 @@ std::string own_machine() {
 }
 
 Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layout& layout) {
-  const std::uint64_t table_bytes = header.at(layout.phnum, 2) * layout.entry_bytes;
+  const auto table_bytes =
+      static_cast<std::size_t>(header.at(layout.phnum, 2) * layout.entry_bytes);
   if (header.at(layout.phentsize, 2) != layout.entry_bytes || table_bytes > kProgramHeaderBytes)
     return std::string();
   TRY_ASSIGN(const std::string table,
@@ -122,8 +123,9 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
   for (std::size_t entry = 0; entry < table.size(); entry += layout.entry_bytes) {
     const Fields fields{table, header.big_endian};
     if (fields.at(entry, 4) != PT_INTERP) continue;
-    const std::uint64_t size = fields.at(entry + layout.p_filesz, layout.word);
-    if (size < 2 || size > PATH_MAX) return std::string();
+    const std::uint64_t wide_size = fields.at(entry + layout.p_filesz, layout.word);
+    if (wide_size < 2 || wide_size > PATH_MAX) return std::string();
+    const auto size = static_cast<std::size_t>(wide_size);
     TRY_ASSIGN(const std::string path,
                read_at(file, fields.at(entry + layout.p_offset, layout.word), size));
     const bool is_path = path.size() == size && path.back() == '\0';

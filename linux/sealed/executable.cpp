@@ -25,6 +25,9 @@
 #define F_SEAL_EXEC 0x0020
 #endif
 
+// Of entry.cpp: null in builds without that file.
+extern "C" [[gnu::weak]] void ocirun_execute_sealed_overlay(const long* stack);
+
 namespace ocirun::linux {
 namespace {
 
@@ -141,6 +144,10 @@ std::string executable_directory() {
   static std::string known;
   if (known.empty()) known = find_directory();
   return known;
+}
+
+std::string_view way_of_sealed_execution() {
+  return ocirun_execute_sealed_overlay != nullptr ? "overlay" : "memory";
 }
 
 }  // namespace ocirun::linux

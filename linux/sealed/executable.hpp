@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
@@ -13,6 +14,10 @@ namespace ocirun::linux {
 /// entry.cpp executes before libc starts. Otherwise executes a copy with the same arguments and
 /// environment, and does not return.
 Result<void> reexec_sealed(char* const argv[]);
+
+/// How this build executes the copy: "overlay", by entry.cpp, or "memory" in builds without that
+/// file.
+std::string_view way_of_sealed_execution();
 
 /// A copy in memory of the program behind `executable` that nobody can change, for fexecve(3).
 /// Errors: ENOMEM; EACCES where sysctl vm.memfd_noexec is 2.

@@ -112,7 +112,7 @@ Result<void> keep(Fd copy, const struct statx& executable) {
   append_image_name(name.data(), executable);
   TRY_ASSIGN(const UniqueFd directory, open_directory());
   if (sys::fstatat(directory, name.data())) return {};
-  TRY(write_image(directory, name.data(), copy, executable.stx_size));
+  TRY(write_image(directory, name.data(), copy, static_cast<std::size_t>(executable.stx_size)));
   return remove_oldest(directory);
 }
 

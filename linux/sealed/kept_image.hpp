@@ -53,7 +53,7 @@ static inline bool is_image_directory(const struct statx& directory, unsigned us
 
 /// Whether the server of this filesystem (statfs(2)'s f_type) can report any file owner that it
 /// likes.
-static inline bool may_forge_owners(unsigned long type) {
+static inline bool may_forge_owners(unsigned long long type) {
   switch (type) {
     case FUSE_SUPER_MAGIC:
     case NFS_SUPER_MAGIC:
@@ -71,7 +71,7 @@ static inline bool may_forge_owners(unsigned long type) {
 
 /// Whether the image directory may be made in `directory`, on a filesystem of `type`: nobody else
 /// can replace it there.
-static inline bool may_hold_images(const struct statx& directory, unsigned long type,
+static inline bool may_hold_images(const struct statx& directory, unsigned long long type,
                                    unsigned user) {
   constexpr unsigned kOthersMayWrite = 022;
   return S_ISDIR(directory.stx_mode) && directory.stx_uid == user && !may_forge_owners(type) &&

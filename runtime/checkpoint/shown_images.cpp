@@ -100,7 +100,7 @@ class View {
     attributes.attr_set =
         MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
     if (wanted_.access == ImageAccess::kRead) attributes.attr_set |= MOUNT_ATTR_RDONLY;
-    attributes.userns_fd = static_cast<unsigned long long>(user_namespace_.get());
+    attributes.userns_fd = static_cast<__u64>(user_namespace_.get());
     TRY(linux::sys::mount_setattr(clone.fd(), 0, attributes));
     TRY_ASSIGN(const UniqueFd point,
                linux::sys::openat(to, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));

@@ -35,7 +35,7 @@ std::optional<linux::ResctrlStats> read_resctrl(const Container& container) {
 timespec until(Clock::time_point deadline) {
   const auto left = std::max(deadline - Clock::now(), Clock::duration::zero());
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-  return {.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  return {.tv_sec = seconds.count(), .tv_nsec = static_cast<long>((left - seconds).count())};
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ bool is_controller_name(std::string_view name) {
 /// Whether `path` is like "a/b", without ".", "..", empty parts and control characters. A NUL would
 /// be the end of the path for CRIU.
 bool is_plain_path(std::string_view path) {
-  const bool is_visible = std::ranges::all_of(path, [](char c) { return c < 0 || c >= ' '; });
+  const bool is_visible = std::ranges::all_of(path, [](unsigned char c) { return c >= ' '; });
   if (!is_visible || path.empty()) return false;
   return std::ranges::all_of(linux::split(path, '/'), [](std::string_view part) {
     return !part.empty() && part != "." && part != "..";

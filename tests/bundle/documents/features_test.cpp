@@ -45,6 +45,8 @@ BOOST_AUTO_TEST_CASE(the_document_tells_what_this_build_does) {  // F-1 … F-14
   BOOST_TEST(features_text(Criu::kIsFound).find("checkpoint.enabled\": \"true\"") !=
              std::string::npos);
   BOOST_TEST(document["annotations"].contains("io.github.seccomp.libseccomp.version"));
+  BOOST_TEST(document["annotations"]["org.ocirun.sealed"] ==
+             "memory");  // no unit test has entry.cpp
   BOOST_TEST(document["potentiallyUnsafeConfigAnnotations"][0] == "org.systemd.property.");
   BOOST_TEST(document["potentiallyUnsafeConfigAnnotations"].is_array());
 }
