@@ -107,6 +107,7 @@ as_the_page_says() {
   tr -s ' ' <"$WORK/listed" | cut -d' ' -f1-3
   grep -q "^$web .* running " "$WORK/listed" && [[ $(grep -c ' running ' "$WORK/listed") == 2 ]] && grep -q "^$other .* unknown " "$WORK/listed" || rc=1
   kubectl delete pod web other
+  forget_cgroups
   return "$rc"
 }
 id_of() { kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].containerID}' | sed 's|containerd://||'; }
