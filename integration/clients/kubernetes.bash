@@ -131,6 +131,8 @@ for CLASS in "${CLASSES[@]}"; do
   check_nodes
   forget_cgroups
   RESULTS[$CLASS]="$((PASSED - ${before%,*})) passed, $((FAILED - ${before#*,})) failed"
+  # As in a comparison, the last line of the list counts only the runtime under test.
+  [[ $CLASS != runc ]] || PASSED=${before%,*} FAILED=${before#*,}
 done
 ENGINE=kubernetes
 for round in 1 2; do
