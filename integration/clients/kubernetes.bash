@@ -80,6 +80,7 @@ on_each_node() { for node in "${NODES[@]}"; do "$@" "$node" || return 1; done; }
 
 # --- the cluster -------------------------------------------------------------------------------------------
 
+trap stop_nodes EXIT # the sandbox waits for cgroups to become empty
 check "credentials" make_credentials
 check "a network" make_network
 check "an image" make_image '"Cmd":["sleep","100000"],'
