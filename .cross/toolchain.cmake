@@ -15,3 +15,8 @@ set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
 # The compiler's own directory has a libc too, of the compiler's distribution.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -L${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+# ld of Debian 12 dies when it links the static program for riscv64. The compiler's own crt1.o does not fit libc.a of Debian 13.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL riscv64)
+  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT
+    " -fuse-ld=lld -B/usr/lib/llvm-19/bin -B${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+endif()

@@ -266,9 +266,11 @@ Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const ch
                  "configure the filesystem");
 }
 
+// syscall(2) takes words: where these have 32 bits, an argument of 64 would take the place of two.
 Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes) {
-  return checked_fd(::syscall(SYS_fsmount, filesystem.value, FSMOUNT_CLOEXEC, attributes),
-                    "mount the filesystem");
+  return checked_fd(
+      ::syscall(SYS_fsmount, filesystem.value, FSMOUNT_CLOEXEC, static_cast<unsigned>(attributes)),
+      "mount the filesystem");
 }
 
 Result<void> mount(const char* source, const char* target, const char* type, unsigned long flags,

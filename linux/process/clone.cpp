@@ -44,7 +44,12 @@ Result<void> move_to_cgroup(Fd cgroup, int pid) {
 /// Calls clone(2). Needed where the kernel lacks clone3(2) or a seccomp filter refuses clone3(2).
 Result<Child> clone_plainly(std::uint64_t flags) {
   int pidfd = -1;
-  const long pid = ::syscall(SYS_clone, flags | CLONE_PIDFD, nullptr, &pidfd, nullptr, nullptr);
+  const auto word = static_cast<unsigned long>(flags | CLONE_PIDFD);  // an argument is one word
+#ifdef __s390x__
+  const long pid = ::syscall(SYS_clone, nullptr, word, &pidfd, nullptr, nullptr);
+#else
+  const long pid = ::syscall(SYS_clone, word, nullptr, &pidfd, nullptr, nullptr);
+#endif
   if (pid < 0) return fail(errno, "clone");
   return child_of(pid, pidfd);
 }

@@ -1,3 +1,8 @@
+#include <link.h>
+
+#include <cstdio>
+#include <memory>
+
 #include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
@@ -25,6 +30,15 @@ void check_legacy_mistakes(std::span<const Mistake> mistakes) {
   check_one_problem(parse_config(legacy(mistake.patch), kBundle).problems, mistake);
 }
 
+int machine_of_this_program() {
+  std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen("/proc/self/exe", "re"),
+                                                          &std::fclose);
+  BOOST_TEST_REQUIRE((file != nullptr));
+  ElfW(Ehdr) header;
+  BOOST_TEST_REQUIRE(std::fread(&header, sizeof header, 1, file.get()) == 1U);
+  return header.e_machine;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_edition_follows_the_version) {  // SD-1
@@ -40,6 +54,31 @@ BOOST_AUTO_TEST_CASE(the_platform_has_to_be_ours) {  // SD-2
                                     "/platform/arch", "\"z80\" is not supported on this host"}};
   check_legacy_mistakes(kMistakes);
   BOOST_TEST(config_of(R"({"platform": {"os": "solaris"}})").root_readonly);  // unknown in 1.x
+}
+
+BOOST_AUTO_TEST_CASE(the_platform_is_the_architecture_of_the_build) {  // SD-2
+  struct Platform {
+    int machine;  // of ELF
+    std::vector<std::string_view> names;
+  };
+  const std::vector<Platform> platforms{
+      {EM_X86_64, {"amd64", "386"}},  {EM_386, {"386"}},
+      {EM_AARCH64, {"arm64", "arm"}}, {EM_ARM, {"arm"}},
+      {EM_PPC64, {"ppc64le"}},        {EM_RISCV, {"riscv64"}},
+      {EM_S390, {"s390x", "s390"}},
+  };
+  const auto own = std::ranges::find(platforms, machine_of_this_program(), &Platform::machine);
+  BOOST_TEST_REQUIRE((own != platforms.end()));
+  for (const Platform& platform : platforms)
+    for (const std::string_view name : platform.names) BOOST_TEST_CONTEXT("name " << name) {
+        const auto patch = fmt::format(R"({{"platform": {{"os": "linux", "arch": "{}"}}}})", name);
+        if (std::ranges::find(own->names, name) != own->names.end()) {
+          legacy_config(patch);
+          continue;
+        }
+        const auto words = fmt::format("\"{}\" is not supported on this host", name);
+        check_legacy_mistakes(std::vector<Mistake>{{patch, "/platform/arch", words}});
+      }
 }
 
 BOOST_AUTO_TEST_CASE(the_list_of_capabilities_makes_three_sets) {  // SD-5, SD-6
