@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bundle/config/oci_version.hpp"
 #include "bundle/json/document.hpp"
 #include "bundle/json/value.hpp"
 #include "bundle/json/writer.hpp"
@@ -186,6 +187,8 @@ bool is_name_letter(char c) {
 }
 
 }  // namespace
+
+std::string_view architecture_of_build() { return kArchitectures.front(); }
 
 void check_legacy_rules(const Node& root, Report& report) {
   if (const Node* platform = root.find("platform")) check_platform(*platform, report);

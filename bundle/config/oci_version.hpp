@@ -27,4 +27,7 @@ bool honours_pids_limit_of_zero(std::string_view oci_version);
 inline constexpr std::string_view kOldestVersion = "1.0.0";
 inline constexpr std::string_view kNewestVersion = "1.3.0";
 
+/// The architecture of this build, by the name that OCI documents use, such as "amd64".
+std::string_view architecture_of_build();
+
 }  // namespace ocirun::bundle

@@ -80,6 +80,7 @@ on_each_node() { for node in "${NODES[@]}"; do "$@" "$node" || return 1; done; }
 
 # --- the cluster -------------------------------------------------------------------------------------------
 
+trap stop_nodes EXIT # the sandbox waits for cgroups to become empty
 check "credentials" make_credentials
 check "a network" make_network
 check "an image" make_image '"Cmd":["sleep","100000"],'
@@ -107,6 +108,7 @@ as_the_page_says() {
   tr -s ' ' <"$WORK/listed" | cut -d' ' -f1-3
   grep -q "^$web .* running " "$WORK/listed" && [[ $(grep -c ' running ' "$WORK/listed") == 2 ]] && grep -q "^$other .* unknown " "$WORK/listed" || rc=1
   kubectl delete pod web other
+  forget_cgroups
   return "$rc"
 }
 id_of() { kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].containerID}' | sed 's|containerd://||'; }
@@ -130,6 +132,8 @@ for CLASS in "${CLASSES[@]}"; do
   check_nodes
   forget_cgroups
   RESULTS[$CLASS]="$((PASSED - ${before%,*})) passed, $((FAILED - ${before#*,})) failed"
+  # As in a comparison, the last line of the list counts only the runtime under test.
+  [[ $CLASS != runc ]] || PASSED=${before%,*} FAILED=${before#*,}
 done
 ENGINE=kubernetes
 for round in 1 2; do

@@ -5,10 +5,10 @@
 daemon_set() {
   create apps/v1/DaemonSet each "{\"spec\": {\"selector\": {\"matchLabels\": {\"app\": \"each\"}}, \"template\": $(template each "$(sh_c 'trap "exit 0" TERM; while :; do sleep 1; done')" \
     '{"hostNetwork": true, "hostPID": true, "hostIPC": true}')}}" && k rollout status daemonset/each --timeout=180s || return 1
-  local name node
+  local name node found
   while read -r name node; do
-    [[ $(k exec "$name" -- sh -c 'echo $(hostname) $(ip -o -4 addr show eth0 | sed "s|.*inet ||; s|/.*||") $(readlink /proc/self/ns/ipc) $(grep -lx kubelet /proc/[0-9]*/comm | wc -l)') == "$node ${ADDRESS[$node]} $(readlink /proc/self/ns/ipc) 2" ]] ||
-      return 1
+    found=$(k exec "$name" -- sh -c 'echo $(hostname) $(ip -o -4 addr show eth0 | sed "s|.*inet ||; s|/.*||") $(readlink /proc/self/ns/ipc) $(grep -lx kubelet /proc/[0-9]*/comm | wc -l)')
+    [[ $found == "$node ${ADDRESS[$node]} $(readlink /proc/self/ns/ipc) 2" ]] || { echo "$node: $found" && return 1; }
   done < <(pods_of each | jq -r '.items[] | .metadata.name + " " + .spec.nodeName')
   [[ $(pods_of each | jq -c '[.items[].spec.nodeName] | sort') == '["n1","n2"]' ]]
 }
@@ -118,7 +118,11 @@ forget_cgroups() { find /sys/fs/cgroup/unified/"$OCIRUN_TEST_MARK"n? -depth -typ
 
 # cpu: the microseconds of processor time that the cgroups of both nodes have used.
 cpu() { cat /sys/fs/cgroup/cpuacct/"$OCIRUN_TEST_MARK"n?/cpuacct.usage | awk '{sum += $1} END {printf "%d\n", sum / 1000}'; }
-tell() { printf 'kubernetes: thirty pods with %s: %s in %d.%d s, %d.%d s of processor time on the nodes\n' "$CLASS" "$1" $(($2 / 1000000)) $(($2 / 100000 % 10)) $(($3 / 1000000)) $(($3 / 100000 % 10)) >>"$WORK/figures"; }
+# tell WHAT MICROSECONDS MICROSECONDS-OF-CPU
+tell() {
+  printf 'kubernetes: thirty pods with %s: %s in %d.%d s, %d.%d s of processor time on the nodes\n' "$CLASS" "$1" \
+    $(($2 / 1000000)) $(($2 / 100000 % 10)) $(($3 / 1000000)) $(($3 / 100000 % 10)) >>"$WORK/figures"
+}
 thirty() {
   local began used
   within 30 kubectl create namespace "$CLASS-many" && within 60 kubectl -n "$CLASS-many" get serviceaccount default && sleep 5 || return 1

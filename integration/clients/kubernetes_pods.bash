@@ -76,7 +76,8 @@ two_containers() {
       \"command\": [\"sh\", \"-c\", \"echo served >/tmp/index.html; httpd -p 8000 -h /tmp; echo from the other >/mnt/file; sleep 5\"]}]}"
 }
 one_pid_namespace() {
-  prints shared 'yes' 'until grep -qx tail /proc/[0-9]*/comm; do sleep 0.1; done; [ $$ != 1 ] && echo yes' '{}' '{"shareProcessNamespace": true, "containers": [{"name": "other", "command": ["sh", "-c", "timeout 5 tail -f /dev/null; true"]}]}'
+  prints shared 'yes' 'until grep -qx tail /proc/[0-9]*/comm; do sleep 0.1; done; [ $$ != 1 ] && echo yes' '{}' \
+    '{"shareProcessNamespace": true, "containers": [{"name": "other", "command": ["sh", "-c", "timeout 5 tail -f /dev/null; true"]}]}'
 }
 # A mount that the node makes after the container has started.
 propagated() {
@@ -100,8 +101,14 @@ capabilities() {
   prints caps '0000000000000400 0000000000000400 1' 'echo $(awk "/CapEff|CapBnd|NoNewPrivs/ {print \$2}" /proc/self/status)' \
     '{"securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}}}'
 }
-read_only_root() { prints readonly 'no yes' 'for d in / /mnt; do touch $d/x 2>/dev/null && echo yes || echo no; done | paste -sd" "' "{\"securityContext\": {\"readOnlyRootFilesystem\": true}, $MOUNT}" "{$VOLUME}"; }
-seccomp_default() { prints filtered '2 no' 'echo $(awk "/Seccomp:/ {print \$2}" /proc/self/status) $(unshare -U true 2>/dev/null && echo yes || echo no)' '{}' '{"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}'; }
+read_only_root() {
+  prints readonly 'no yes' 'for d in / /mnt; do touch $d/x 2>/dev/null && echo yes || echo no; done | paste -sd" "' \
+    "{\"securityContext\": {\"readOnlyRootFilesystem\": true}, $MOUNT}" "{$VOLUME}"
+}
+seccomp_default() {
+  prints filtered '2 no' 'echo $(awk "/Seccomp:/ {print \$2}" /proc/self/status) $(unshare -U true 2>/dev/null && echo yes || echo no)' '{}' \
+    '{"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}'
+}
 seccomp_file() {
   on_each_node write_profile && prints profile '2 yes Operation not permitted' 'echo $(awk "/Seccomp:/ {print \$2}" /proc/self/status) $(touch /tmp/x && echo yes) $(mkdir /tmp/y 2>&1 | sed "s/.*: //")' '{}' \
     '{"securityContext": {"seccompProfile": {"type": "Localhost", "localhostProfile": "no-mkdir.json"}}}'

@@ -129,6 +129,7 @@ node_daemon() {
 kill_node_daemon() {
   kill -KILL "${PID[$1-$2]}"
   wait "${PID[$1-$2]}" 2>/dev/null || true
+  unset "PID[$1-$2]"
 }
 
 # --- the daemons of a node -----------------------------------------------------------------------------------
@@ -209,13 +210,13 @@ start_nodes() {
 
 # --- the end -------------------------------------------------------------------------------------------------
 
-# stop_nodes: ends the daemons of the nodes and then, in case a check has failed, everything that is left in the nodes' cgroups.
+# stop_nodes: ends the daemons of the nodes that run and then, in case a check has failed, everything that is left in the nodes' cgroups.
 stop_nodes() {
   local name node pid
   for name in proxy kubelet containerd; do
     for node in "${NODES[@]}"; do [[ -z ${PID[$node-$name]:-} ]] || kill_node_daemon "$node" "$name"; done
   done
   for node in "${NODES[@]}"; do
-    while read -r pid; do kill -KILL "$pid" 2>/dev/null; done < <(find /sys/fs/cgroup/*/"$OCIRUN_TEST_MARK$node" -name cgroup.procs -exec cat {} +)
+    while read -r pid; do kill -KILL "$pid" 2>/dev/null; done < <(find /sys/fs/cgroup/*/"$OCIRUN_TEST_MARK$node" -name cgroup.procs -exec cat {} + 2>/dev/null)
   done
 }

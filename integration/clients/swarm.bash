@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The check list of Docker Swarm: one node, whose services run up to fifty replicas at once. All its cgroups are below the
+# The check list of Docker Swarm: one node, whose services run up to fifty replicas at once, in a machine twenty. All its cgroups are below the
 # list's own cgroup or slice $PARENT, in the hierarchy $CGROUPS.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=swarm
@@ -12,7 +12,8 @@ docker() { "$DOCKER" "$@"; }
 PARENT=/${OCIRUN_TEST_MARK}swarm CGROUPS=/sys/fs/cgroup/memory
 [[ $CGROUP_VERSION == 1 ]] || CGROUPS=/sys/fs/cgroup
 [[ $CGROUP_DRIVER == cgroupfs ]] || PARENT=tested.slice
-STATES=/run/docker-exec/runtime-runc/moby # the shim uses this name for every runtime
+MANY=50
+[[ $CGROUP_DRIVER == cgroupfs ]] || MANY=20
 
 start_docker() {
   daemon dockerd dockerd --host "$DOCKER_HOST" --data-root "$WORK/data" --exec-root /run/docker-exec --pidfile /run/docker.pid \
@@ -68,9 +69,10 @@ scaled() { docker service scale --detach "$1=$2" && comes_to "$1" "$2"; }
 tell_time() { echo "$ENGINE: $1 in $((TOOK / 10)).$((TOOK % 10)) s"; }
 
 # --- fifty -------------------------------------------------------------------------------------------------
-fifty() { service web --replicas 50 --limit-memory 32m --limit-cpu 0.5 --limit-pids 20 --stop-grace-period 20s --env VERSION=1 -- "${LOOP[@]}" && comes_to web 50; }
+fifty() { service web --replicas $MANY --limit-memory 32m --limit-cpu 0.5 --limit-pids 20 --stop-grace-period 20s --env VERSION=1 -- "${LOOP[@]}" && comes_to web $MANY; }
 check "fifty replicas" fifty
-tell_time "0 to 50"
+tell_time "0 to $MANY"
+STATES=$(echo /run/docker-exec/runtime-*/moby) # "runtime-runc" before Docker 23, then by the runtime's name
 all_with_the_runtime() {
   containers web | sort >"$WORK/containers"
   "$RUNTIME" --root "$STATES" list -q | sort >"$WORK/states"
@@ -79,19 +81,19 @@ all_with_the_runtime() {
 check "each of them is the runtime's" all_with_the_runtime
 # in_all COMMAND…: runs it in all replicas, and prints each distinct output with the number of replicas that gave it.
 in_all() { containers web | while read -r id; do docker exec "$id" "$@" </dev/null; done | sort | uniq -c | tr -s ' '; }
-check_output "each has its memory limit" " 50 33554432" limit memory in_all
-check_output "each has its cpu quota" " 50 50000" limit quota in_all
-check_output "each has its pids limit" " 50 20" limit pids in_all
-check_output "each is pid 1 of its own namespace" " 50 sh" in_all cat /proc/1/comm
+check_output "each has its memory limit" " $MANY 33554432" limit memory in_all
+check_output "each has its cpu quota" " $MANY 50000" limit quota in_all
+check_output "each has its pids limit" " $MANY 20" limit pids in_all
+check_output "each is pid 1 of its own namespace" " $MANY sh" in_all cat /proc/1/comm
 check "scaled to ten" scaled web 10
-tell_time "50 to 10"
+tell_time "$MANY to 10"
 no_more_than() {
   [[ $("$RUNTIME" --root "$STATES" list -q | wc -l) == "$1" ]] &&
     [[ $(find "$CGROUPS/$PARENT" -mindepth 1 -maxdepth 1 -type d | wc -l) == "$1" ]]
 }
 check "of the forty no state and no cgroup is left" within 30 no_more_than 10
-check "scaled to fifty again" scaled web 50
-tell_time "10 to 50"
+check "scaled to fifty again" scaled web $MANY
+tell_time "10 to $MANY"
 check "each of them is the runtime's again" all_with_the_runtime
 scaled web 10 >/dev/null
 

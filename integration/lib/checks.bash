@@ -434,7 +434,7 @@ part() {
     engines) engines ;;
     engines-systemd)
       local suite
-      install "${vm_packages[@]}"
+      choose_machine || { check "a virtual machine" false && return; }
       for suite in bookworm trixie testing; do engines --suite "$suite"; done ;;
     comparison) engines --compare ;;
     schedulers)

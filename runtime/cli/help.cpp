@@ -48,7 +48,7 @@ std::string version_text() {
   return fmt::format(
       "ocirun version {}\ncommit: {}\nspec: {}\narchitecture: {}\n"
       "libseccomp: {}\nnlohmann_json: {}\nfmt: {}.{}.{}\nglibc: {}\n",
-      OCIRUN_VERSION, OCIRUN_COMMIT, bundle::kNewestVersion, OCIRUN_ARCHITECTURE,
+      OCIRUN_VERSION, OCIRUN_COMMIT, bundle::kNewestVersion, bundle::architecture_of_build(),
       linux::libseccomp_version(), bundle::nlohmann_json_version(), FMT_VERSION / 10000,
       FMT_VERSION / 100 % 100, FMT_VERSION % 100, gnu_get_libc_version());
 }
