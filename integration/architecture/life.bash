@@ -42,7 +42,7 @@ new_bundle '.process.rlimits = [{type: "RLIMIT_CORE", soft: 5000000000, hard: 85
 check_output "rlimits: 64 bits" "5000000000 8589934592" inside 'grep "core file" /proc/self/limits | awk "{print \$5, \$6}"'
 check_output "oomScoreAdj" 500 inside 'cat /proc/self/oom_score_adj'
 new_bundle '.linux.personality = {domain: "LINUX32"}'
-check_output "personality" 00000008 inside 'cat /proc/self/personality'
+check_output "personality" "$PERSONALITY" inside 'cat /proc/self/personality'
 new_bundle '.process.terminal = true'
 program sh -c 'tty; stty speed'
 check_output "terminal: its name and settings" $'/dev/pts/0\n38400' run_with_terminal "'$RUNTIME' --root '$ROOT' run --bundle '$BUNDLE' $ID"

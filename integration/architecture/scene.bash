@@ -5,16 +5,16 @@ export PATH=$PATH:/usr/sbin:/sbin
 here=$(dirname "${BASH_SOURCE[0]}")
 ROOT=$WORK/root BUNDLE=$WORK/bundle ID=${OCIRUN_TEST_MARK:-life-}$$
 
-# The architecture as seccomp calls it, how its build executes the copy of the executable (CMakeLists.txt: OCIRUN_SEALED_ENTRY), and the
-# size of a word.
-SEALED=memory BITS=64
+# The architecture as seccomp calls it, how its build executes the copy of the executable (CMakeLists.txt: OCIRUN_SEALED_ENTRY), the size of a
+# word, and the personality LINUX32 after execve(2), at which Linux for riscv64 drops it (also that of setarch(8)).
+SEALED=memory BITS=64 PERSONALITY=00000008
 case $ARCH in
   amd64) SECCOMP_NAME=SCMP_ARCH_X86_64 SEALED=overlay ;;
   arm64) SECCOMP_NAME=SCMP_ARCH_AARCH64 SEALED=overlay ;;
   armhf) SECCOMP_NAME=SCMP_ARCH_ARM BITS=32 ;;
   i386) SECCOMP_NAME=SCMP_ARCH_X86 BITS=32 ;;
   ppc64el) SECCOMP_NAME=SCMP_ARCH_PPC64LE ;;
-  riscv64) SECCOMP_NAME=SCMP_ARCH_RISCV64 ;;
+  riscv64) SECCOMP_NAME=SCMP_ARCH_RISCV64 PERSONALITY=00000000 ;;
   s390x) SECCOMP_NAME=SCMP_ARCH_S390X ;;
 esac
 
