@@ -240,8 +240,8 @@ emulated_v2_files=(integration/{unified,felt}.bats)
 qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec,pod_machine}.bats)
 qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 
-# For part architectures. Not riscv64: ld of Debian 12 dies when it links the static program.
-other_architectures=(armhf i386 ppc64el s390x)
+# For part architectures.
+other_architectures=(armhf i386 ppc64el riscv64 s390x)
 
 # prepare_images: makes the root file system of Debian and the images that systemd.bats and machine_tests boot, before the tests: the
 # sandbox has no network to download packages.
