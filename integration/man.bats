@@ -89,7 +89,7 @@ foreign() {
       FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
       ;;
     README.md)
-      FOREIGN='./dev --quick --landing cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary'
+      FOREIGN='./dev --quick --landing --arch cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary'
       ;;
   esac
 }

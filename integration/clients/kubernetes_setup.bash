@@ -46,7 +46,7 @@ start_control_plane() {
     --service-account-signing-key-file="$WORK/pki/accounts.key" --authorization-mode=AlwaysAllow --allow-privileged=true \
     --kubelet-preferred-address-types=InternalIP --cert-dir="$WORK/pki"
   within 120 kubectl get --raw /readyz || { tail -n 20 "$WORK"/{etcd,apiserver}.log && return 1; }
-  daemon controller-manager kube-controller-manager --kubeconfig="$KUBECONFIG" --leader-elect=false --root-ca-file="$WORK/pki/ca.crt" \
+  daemon controller-manager kube-controller-manager --kubeconfig="$KUBECONFIG" --flex-volume-plugin-dir="$WORK/flex" --leader-elect=false --root-ca-file="$WORK/pki/ca.crt" \
     --service-account-private-key-file="$WORK/pki/accounts.key" --cert-dir="$WORK/pki"
   daemon scheduler kube-scheduler --kubeconfig="$KUBECONFIG" --leader-elect=false --cert-dir="$WORK/pki"
   within 120 kubectl get serviceaccount default || { tail -n 20 "$WORK"/controller-manager.log && return 1; }
@@ -158,6 +158,7 @@ END
   # One GiB remains for pods: one pod can cause an eviction, and the host keeps its memory.
   memory=$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) - 1024 * 1024))
   write_on_node "$node" /var/lib/kubelet/config.yaml <<END
+volumePluginDir: /var/lib/kubelet/plugins
 $(from_page KUBERNETES 1)
 cgroupRoot: /$OCIRUN_TEST_MARK$node
 failSwapOn: false

@@ -28,7 +28,7 @@ binary() { [[ $CLASS == runc ]] || echo "$RUNTIME"; }
 first_of_web() { deployment web 1 "$WEB" '{"terminationGracePeriodSeconds": 10}' && rolled_out web; }
 down_to_two() {
   local uid
-  pods_of web | jq -r '.items[].metadata.uid' | sort >"$WORK/ten"
+  pods_of web | jq -r '.items[].metadata.uid' | sort >"$WORK/ten" && [[ $(wc -l <"$WORK/ten") == 10 ]] || return 1
   scaled web 2 && pods_of web | jq -r '.items[].metadata.uid' | sort >"$WORK/two" && [[ $(wc -l <"$WORK/two") == 2 ]] || return 1
   while read -r uid; do within 60 no_cgroup_of "$uid" || return 1; done < <(comm -23 "$WORK/ten" "$WORK/two")
   while read -r uid; do ! no_cgroup_of "$uid" || return 1; done <"$WORK/two"

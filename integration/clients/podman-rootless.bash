@@ -115,6 +115,6 @@ if [[ $CGROUP_DRIVER == systemd ]]; then
   is_healthy() { [[ $(podman inspect -f '{{.State.Health.Status}}' patient) == healthy ]]; }
   check "a timer of the user's systemd finds a container healthy" healthy
 fi
-nothing_is_left() { [[ -z $(podman ps -aq --external) ]] && [[ -z $(find "$RUNTIME_DIR"/{ocirun,runc,crun} -mindepth 1 -maxdepth 1 -not -name '.*' 2>/dev/null) ]]; }
+nothing_is_left() { [[ -z $(podman ps -aq --external) ]] && [[ -z $(find "$RUNTIME_DIR"/{ocirun,runc,crun} -mindepth 1 -maxdepth 1 -not -path '*/crun/.*' 2>/dev/null) ]]; }
 check "nothing is left" nothing_is_left
 end_list

@@ -15,6 +15,10 @@ check "import of an image" podman import -q "$(image_archive)" $B
 id_of() { podman inspect -f '{{.Id}}' "$1"; }
 pid_of() { podman inspect -f '{{.State.Pid}}' "$1"; }
 cgroup_of() { sed -n 's/^0:://p' "/proc/$(pid_of "$1")/cgroup"; }
+no_container() {
+  podman container exists "$1"
+  [[ $? == 1 ]]
+}
 # property CONTAINER NAME: a property of the container's scope.
 property() { systemctl show --value -p "$2" "libpod-$(id_of "$1").scope"; }
 is() { [[ $("${@:2}") == "$1" ]] || { "${@:2}"; return 1; }; }
@@ -58,7 +62,10 @@ update() { podman update --memory 128m one && is 134217728 limit memory podman e
 check "update" update
 check "the update survives daemon-reload" unchanged_by systemctl daemon-reload
 check "pause and unpause" eval "podman pause one && podman unpause one && podman exec one true"
-gone() { ! systemctl list-units --all --plain --no-legend 'libpod-*' | grep .; }
+gone() {
+  local units
+  units=$(systemctl list-units --all --plain --no-legend 'libpod-*') && [[ -z $units ]]
+}
 check "rm by force" podman rm -f -t 0 one
 check "the scope has gone" eventually gone
 
@@ -91,8 +98,15 @@ patient() { podman run -d --name patient --network none --health-cmd 'test -e /t
 check "a container with a health check" patient
 check "a timer of systemd's finds it unhealthy" eventually is unhealthy health
 check "and healthy" eval 'podman exec patient touch /tmp/well && eventually is healthy health'
-no_timer() { ! systemctl list-timers --all --no-legend | grep "$1"; }
-patient_goes() { local id; id=$(id_of patient) && podman rm -f -t 0 patient && eventually no_timer "$id"; }
+timers() { systemctl list-timers --all --no-legend --full; }
+no_timer() {
+  local timers
+  timers=$(timers) && [[ $timers != *"$1"* ]]
+}
+patient_goes() {
+  local id
+  id=$(id_of patient) && [[ $(timers) == *"$id"* ]] && podman rm -f -t 0 patient && eventually no_timer "$id"
+}
 check "the timer goes with the container" patient_goes
 journal() {
   podman run --name writer --network none --log-driver journald $B sh -c 'echo to the journal' && eventually is "to the journal" podman logs writer &&
@@ -113,7 +127,7 @@ restarted() {
 other_pid() { [[ $(pid_of web) != "$1" && $(podman inspect -f '{{.State.Status}}' web) == running ]]; }
 check "systemd restarts it when it is killed" restarted
 check "the unit survives daemon-reexec" eval 'before=$(pid_of web); systemctl daemon-reexec && is active systemctl is-active container-web && is "$before" pid_of web'
-check "the unit stops" eval 'systemctl stop container-web && ! podman container exists web'
+check "the unit stops" eval 'systemctl stop container-web && no_container web'
 split() { systemd-run --quiet --unit split --wait podman run --rm --network none --cgroups=split --memory 64m --log-driver none $B \
   sh -c 'test "$(cat /sys/fs/cgroup/memory.max)" = 67108864'; }
 check "cgroups=split in a service" split
@@ -123,7 +137,7 @@ quadlet() {
   printf '%s\n' '[Container]' "Image=$B" 'Exec=sh -c "trap \"exit 0\" TERM; while :; do sleep 0.1; done"' Network=none Notify=false \
     'PodmanArgs=--memory 64m' '[Service]' Restart=always >/etc/containers/systemd/quad.container
   systemctl daemon-reload && systemctl start quad && is active systemctl is-active quad && is 67108864 limit memory podman exec systemd-quad &&
-    [[ $(cgroup_of systemd-quad) == /system.slice/quad.service/* ]] && systemctl stop quad && ! podman container exists systemd-quad
+    [[ $(cgroup_of systemd-quad) == /system.slice/quad.service/* ]] && systemctl stop quad && no_container systemd-quad
 }
 if [[ -e $QUADLET ]]; then check "a unit by Quadlet" quadlet; else skip "a unit by Quadlet" "podman has it since 4.4"; fi
 
@@ -158,6 +172,6 @@ checkpoint() {
 }
 if criu check >/dev/null 2>&1; then check "checkpoint and restore" checkpoint; else skip "checkpoint and restore" "criu check fails under this kernel"; fi
 
-nothing_left() { nothing_is_left && gone && ! find /sys/fs/cgroup -type d -name '*libpod*' -not -name 'machine-libpod_pod*' | grep .; }
+nothing_left() { nothing_is_left && gone && [[ -z $(find /sys/fs/cgroup -type d -name '*libpod*' -not -name 'machine-libpod_pod*') ]]; }
 check "nothing is left" eventually nothing_left
 end_list
