@@ -133,9 +133,9 @@ Result<void> NetlinkSocket::query(NetlinkMessage& request, const Visitor& visit)
     const ssize_t got = mnl_socket_recvfrom(socket_.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return fail(got < 0 ? errno : EIO, "read a netlink answer");
-    TRY(read_answers(static_cast<const nlmsghdr*>(static_cast<void*>(buffer.data())),
-                     static_cast<int>(got), (header->nlmsg_flags & NLM_F_ACK) != 0, visit,
-                     progress));
+    const void* answers = buffer.data();  // is aligned
+    TRY(read_answers(static_cast<const nlmsghdr*>(answers), static_cast<int>(got),
+                     (header->nlmsg_flags & NLM_F_ACK) != 0, visit, progress));
   }
   if (progress.interrupted) return fail(EAGAIN, "netlink: the list changed while it was read");
   return {};

@@ -29,7 +29,10 @@ class NetlinkMessage {
   void add(std::uint16_t attribute, std::uint32_t value);
   void add(std::uint16_t attribute, const std::string& text);  // with its NUL
   void add_bytes(std::uint16_t attribute, std::string_view bytes);
-  nlmsghdr* header() { return static_cast<nlmsghdr*>(static_cast<void*>(buffer_.data())); }
+  nlmsghdr* header() {
+    void* bytes = buffer_.data();  // is aligned; a cast of char* would be -Wcast-align on ARM
+    return static_cast<nlmsghdr*>(bytes);
+  }
 
  private:
   void* extend(std::size_t size);
