@@ -119,8 +119,8 @@ check_output "a paused container is paused" paused field Status
 check_status "exec in a paused container is refused" 1 docker exec one true
 check "unpause" docker unpause one
 update_one() {
-  docker update --memory 128m --memory-swap 256m --cpu-shares 512 --pids-limit 50 one && [[ $(limit memory docker exec one) == 134217728 ]] &&
-    has_shares 512 docker exec one && [[ $(limit pids docker exec one) == 50 ]]
+  docker update --memory 128m --memory-swap 256m --cpu-shares 512 --pids-limit 50 one && [[ $(limit_inside memory docker exec one) == 134217728 ]] &&
+    has_shares 512 docker exec one && [[ $(limit_inside pids docker exec one) == 50 ]]
 }
 check "update" update_one
 live_restore() {

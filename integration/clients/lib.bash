@@ -102,8 +102,8 @@ else
     [quota]=cpu/cpu.cfs_quota_us [shares]=cpu/cpu.shares [cpus]=cpuset/cpuset.cpus)
 fi
 
-# limit NAME COMMAND…: prints the limit as the command sees it in its container. On cgroup v2 a quota has its period behind it.
-limit() { "${@:2}" cut -d' ' -f1 "/sys/fs/cgroup/${LIMIT[$1]}"; }
+# limit_inside NAME COMMAND…: prints the limit as the command sees it in its container. On cgroup v2 a quota has its period behind it.
+limit_inside() { "${@:2}" cut -d' ' -f1 "/sys/fs/cgroup/${LIMIT[$1]}"; }
 
 # limit_of NAME ID: prints the limit of the cgroup whose name contains ID.
 limit_of() {
@@ -116,17 +116,17 @@ limit_of() {
 # quadratic formula (35, 59), or by the linear one of runc before 1.3.2 and crun before 1.23 (10, 20).
 has_shares() {
   local found
-  found=$(limit shares "${@:2}")
+  found=$(limit_inside shares "${@:2}")
   case $CGROUP_VERSION:$RUNTIME_NAME:$1:$found in
     1:*:256:256 | 1:*:512:512 | 2:*:256:35 | 2:*:512:59 | 2:[cr]*:256:10 | 2:[cr]*:512:20) ;;
     *) echo "$1 shares became $found" && return 1 ;;
   esac
 }
 
-# check_limit NAME TEXT EXPECTED COMMAND…: as check_output with limit(), if this machine has the controller.
+# check_limit NAME TEXT EXPECTED COMMAND…: as check_output with limit_inside(), if this machine has the controller.
 check_limit() {
   if [[ $CGROUP_VERSION == 1 || " $(</sys/fs/cgroup/cgroup.controllers) " == *" ${LIMIT[$1]%%.*} "* ]]; then
-    check_output "$2" "$3" limit "$1" "${@:4}"
+    check_output "$2" "$3" limit_inside "$1" "${@:4}"
   else
     skip "$2" "the kernel has no controller ${LIMIT[$1]%%.*}"
   fi
@@ -182,10 +182,11 @@ image_archive() {
 
 # --- the end ---------------------------------------------------------------------------------------------
 
-# no_state_left: no runtime has left a container's state directory. crun keeps files of its own, with a dot before their names.
+# no_state_left [DIRECTORY]: no runtime has left a container's state directory below DIRECTORY, which is /run by default. crun keeps files
+# of its own, with a dot before their names.
 no_state_left() {
   local left
-  left=$(find /run/ocirun /run/runc /run/crun -mindepth 1 -maxdepth 1 -not -path '/run/crun/.*' 2>/dev/null)
+  left=$(find "${1:-/run}"/{ocirun,runc,crun} -mindepth 1 -maxdepth 1 -not -path '*/crun/.*' 2>/dev/null)
   [[ -z $left ]] || { echo "left: $left" && return 1; }
 }
 no_mount_of_containers_left() { ! grep -E "$WORK.*(merged|rootfs)" /proc/self/mountinfo; }

@@ -104,7 +104,7 @@ if [[ $CGROUP_DRIVER == systemd ]]; then
     podman run -d --name scoped --network none --memory 64m $B sleep 1000 && id=$(podman inspect -f '{{.Id}}' scoped) &&
       [[ $(as_user systemctl --user show --value -p MemoryMax "libpod-$id.scope") == 67108864 ]] &&
       as_user systemctl --user daemon-reload && as_user systemctl --user daemon-reexec && eventually podman exec scoped true &&
-      [[ $(limit memory podman exec scoped) == 67108864 ]] && podman pause scoped && podman unpause scoped &&
+      [[ $(limit_inside memory podman exec scoped) == 67108864 ]] && podman pause scoped && podman unpause scoped &&
       podman stats --no-stream scoped && podman rm -f -t 0 scoped
   }
   check "a scope of the user's systemd survives its daemon-reexec" user_scope
@@ -115,6 +115,6 @@ if [[ $CGROUP_DRIVER == systemd ]]; then
   is_healthy() { [[ $(podman inspect -f '{{.State.Health.Status}}' patient) == healthy ]]; }
   check "a timer of the user's systemd finds a container healthy" healthy
 fi
-nothing_is_left() { [[ -z $(podman ps -aq --external) ]] && [[ -z $(find "$RUNTIME_DIR"/{ocirun,runc,crun} -mindepth 1 -maxdepth 1 -not -path '*/crun/.*' 2>/dev/null) ]]; }
+nothing_is_left() { [[ -z $(podman ps -aq --external) ]] && no_state_left "$RUNTIME_DIR"; }
 check "nothing is left" nothing_is_left
 end_list

@@ -50,7 +50,7 @@ check "stats" stats
 
 # unchanged_by COMMAND…: the process, its cgroup, its limits, and what it may open, are the same after the command.
 picture() {
-  pid_of one && cgroup_of one && limit memory podman exec one && limit quota podman exec one && limit pids podman exec one && property one MemoryMax
+  pid_of one && cgroup_of one && limit_inside memory podman exec one && limit_inside quota podman exec one && limit_inside pids podman exec one && property one MemoryMax
 }
 unchanged_by() {
   local before
@@ -58,7 +58,7 @@ unchanged_by() {
 }
 check "daemon-reload changes nothing" unchanged_by systemctl daemon-reload
 check "daemon-reexec changes nothing" unchanged_by systemctl daemon-reexec
-update() { podman update --memory 128m one && is 134217728 limit memory podman exec one; }
+update() { podman update --memory 128m one && is 134217728 limit_inside memory podman exec one; }
 check "update" update
 check "the update survives daemon-reload" unchanged_by systemctl daemon-reload
 check "pause and unpause" eval "podman pause one && podman unpause one && podman exec one true"
@@ -72,7 +72,7 @@ check "the scope has gone" eventually gone
 # --- pods ------------------------------------------------------------------------------------------------
 pod() {
   podman pod create --name pod --network none && podman run -d --pod pod --name first --memory 32m $B sleep 1000 &&
-    [[ $(cgroup_of first) == /machine.slice/machine-libpod_pod_*.slice/libpod-*.scope* ]] && is 33554432 limit memory podman exec first &&
+    [[ $(cgroup_of first) == /machine.slice/machine-libpod_pod_*.slice/libpod-*.scope* ]] && is 33554432 limit_inside memory podman exec first &&
     podman pod stats --no-stream pod && podman pod rm -f -t 0 pod
 }
 check "a pod is a slice of its own" pod
@@ -86,7 +86,7 @@ spec:
   containers:
   - {name: main, image: $B, command: [sleep, "1000"], resources: {limits: {memory: 64Mi, cpu: 500m}}, env: [{name: PATH, value: /bin}]}
 YAML
-  podman play kube "$WORK/played.yaml" && is 67108864 limit memory podman exec played-main && is 50000 limit quota podman exec played-main &&
+  podman play kube "$WORK/played.yaml" && is 67108864 limit_inside memory podman exec played-main && is 50000 limit_inside quota podman exec played-main &&
     podman play kube --down "$WORK/played.yaml"
 }
 check "play kube with limits" play
@@ -136,7 +136,7 @@ quadlet() {
   mkdir -p /etc/containers/systemd
   printf '%s\n' '[Container]' "Image=$B" 'Exec=sh -c "trap \"exit 0\" TERM; while :; do sleep 0.1; done"' Network=none Notify=false \
     'PodmanArgs=--memory 64m' '[Service]' Restart=always >/etc/containers/systemd/quad.container
-  systemctl daemon-reload && systemctl start quad && is active systemctl is-active quad && is 67108864 limit memory podman exec systemd-quad &&
+  systemctl daemon-reload && systemctl start quad && is active systemctl is-active quad && is 67108864 limit_inside memory podman exec systemd-quad &&
     [[ $(cgroup_of systemd-quad) == /system.slice/quad.service/* ]] && systemctl stop quad && no_container systemd-quad
 }
 if [[ -e $QUADLET ]]; then check "a unit by Quadlet" quadlet; else skip "a unit by Quadlet" "podman has it since 4.4"; fi

@@ -9,8 +9,11 @@ podman_setup() {
   [[ $CGROUP_DRIVER == cgroupfs ]] || conf=/etc/containers
   mkdir -p "$conf" "$WORK/hooks.d"
   CONTAINERS_CONF=$conf/containers.conf CONTAINERS_STORAGE_CONF=$conf/storage.conf CONTAINERS_REGISTRIES_CONF=$conf/registries.conf
-  export NETAVARK_FW=iptables # the kernel of the machine has no nftables
-  [[ $CGROUP_DRIVER == systemd ]] || export CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINERS_REGISTRIES_CONF
+  if [[ $CGROUP_DRIVER == systemd ]]; then
+    export NETAVARK_FW=iptables # the kernel of the machine has no nftables
+  else
+    export CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINERS_REGISTRIES_CONF
+  fi
   cat >"$CONTAINERS_CONF" <<END
 [containers]
 $([[ $CGROUP_DRIVER == systemd ]] || echo 'default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]')
@@ -68,7 +71,7 @@ propagation() {
 
 update_memory() {
   podman update --memory 128m --cpu-shares 512 one &&
-    [[ $(limit memory podman exec one) == 134217728 ]] && has_shares 512 podman exec one
+    [[ $(limit_inside memory podman exec one) == 134217728 ]] && has_shares 512 podman exec one
 }
 
 logs_are_kept() {

@@ -81,9 +81,9 @@ all_with_the_runtime() {
 check "each of them is the runtime's" all_with_the_runtime
 # in_all COMMAND…: runs it in all replicas, and prints each distinct output with the number of replicas that gave it.
 in_all() { containers web | while read -r id; do docker exec "$id" "$@" </dev/null; done | sort | uniq -c | tr -s ' '; }
-check_output "each has its memory limit" " $MANY 33554432" limit memory in_all
-check_output "each has its cpu quota" " $MANY 50000" limit quota in_all
-check_output "each has its pids limit" " $MANY 20" limit pids in_all
+check_output "each has its memory limit" " $MANY 33554432" limit_inside memory in_all
+check_output "each has its cpu quota" " $MANY 50000" limit_inside quota in_all
+check_output "each has its pids limit" " $MANY 20" limit_inside pids in_all
 check_output "each is pid 1 of its own namespace" " $MANY sh" in_all cat /proc/1/comm
 check "scaled to ten" scaled web 10
 tell_time "$MANY to 10"
