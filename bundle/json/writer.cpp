@@ -1,5 +1,6 @@
 #include "bundle/json/writer.hpp"
 
+#include <fmt/ranges.h>
 #include <algorithm>
 
 namespace ocirun::bundle {

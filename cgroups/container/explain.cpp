@@ -1,6 +1,7 @@
 #include "cgroups/container/explain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include <cerrno>

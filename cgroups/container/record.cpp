@@ -1,6 +1,7 @@
 #include "cgroups/container/record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>

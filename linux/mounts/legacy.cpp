@@ -1,6 +1,7 @@
 #include "linux/mounts/legacy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/statvfs.h>
 
 #include <cerrno>

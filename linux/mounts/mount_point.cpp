@@ -1,6 +1,7 @@
 #include "linux/mounts/mount_point.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/magic.h>
 
 #include <algorithm>

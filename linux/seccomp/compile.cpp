@@ -1,6 +1,7 @@
 #include "linux/seccomp/compile.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>

@@ -1,6 +1,7 @@
 #include "pods/run/manage.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 #include "pods/plan/launch.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <string_view>

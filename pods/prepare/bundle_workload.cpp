@@ -1,6 +1,7 @@
 #include "pods/prepare/bundle_workload.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bundle/config/config.hpp"
 #include "bundle/json/value.hpp"

@@ -1,6 +1,7 @@
 #include "pods/run/supervisor.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 #include "runtime/cli/completion.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace ocirun::runtime::cli {
 namespace {

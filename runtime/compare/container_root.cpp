@@ -4,6 +4,7 @@
 #include <linux/mount.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 

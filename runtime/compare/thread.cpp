@@ -1,6 +1,7 @@
 #include "runtime/compare/thread.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/capability.h>
 
 #include <algorithm>

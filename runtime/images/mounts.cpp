@@ -1,6 +1,7 @@
 #include "runtime/images/mounts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <ranges>
 #include <string_view>

@@ -1,6 +1,7 @@
 #include "runtime/parent/cgroup_choice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>

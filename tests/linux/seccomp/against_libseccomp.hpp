@@ -3,6 +3,7 @@
 // Compares a filter with what the profile's rules say, and with libseccomp's own filter.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>

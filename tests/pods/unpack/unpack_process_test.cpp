@@ -5,6 +5,7 @@
 #include "pods/images/unpack_process.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

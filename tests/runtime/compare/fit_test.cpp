@@ -1,6 +1,7 @@
 #include "runtime/compare/fit.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 #include "runtime/images/mounts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/test/unit_test.hpp>
 
