@@ -1,6 +1,7 @@
 #include "linux/mounts/cgroup_mount.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
@@ -39,7 +40,8 @@ Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount
   const auto options = words(hierarchy.options, ',');
   filesystem.data.assign(options.begin(), options.end());
   auto made = place_filesystem(point, filesystem, attributes_of(mount));
-  if (!made && (made.error().number() == EPERM || made.error().number() == EBUSY))
+  if (!made && context.sees_host &&
+      (made.error().number() == EPERM || made.error().number() == EBUSY))
     return bind_own(mount, point, hierarchy);
   return made;
 }

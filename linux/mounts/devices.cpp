@@ -140,7 +140,8 @@ Result<void> DeviceMaker::make_node(const Device& device) {
   if (source_ == NodeSource::kBindHostNode && device.kind != Device::Kind::kFifo)
     return bind_node(device);
   const auto made = make_node_at(place_, procfs_, device);
-  if (!made && made.error().number() == EPERM) return bind_node(device);
+  if (!made && made.error().number() == EPERM && source_ == NodeSource::kMakeNode)
+    return bind_node(device);
   TRY(made);
   return {};
 }

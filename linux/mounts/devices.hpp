@@ -32,8 +32,8 @@ struct Device {
 std::span<const Device> default_devices();
 
 /// The way to make a device node: by mknod(2), or by a bind mount of the host's node where the
-/// kernel refuses mknod (user namespaces, L-25).
-enum class NodeSource { kMakeNode, kBindHostNode };
+/// kernel refuses mknod (user namespaces, L-25). kMakeNodeOnly: the host's nodes are out of sight.
+enum class NodeSource { kMakeNode, kMakeNodeOnly, kBindHostNode };
 
 /// Makes device nodes below `root`. Keeps the directory of a node open for the next node in it.
 class DeviceMaker {
@@ -43,10 +43,10 @@ class DeviceMaker {
 
   /// Makes one node. Owner and mode are set through the descriptor, then verified by fstat. The
   /// caller's umask has to be 0. An existing node of the same device is left as it is. A fifo is
-  /// made with mknod whatever `source` says. Where the kernel refuses mknod (EPERM), the host's
-  /// node is bind-mounted instead; a bound node keeps the host's owner and mode. Errors: another
-  /// file of that name exists (L-21); the host has no such node; the user namespace does not map an
-  /// id (L-24).
+  /// made with mknod whatever `source` says. With kMakeNode, where the kernel refuses mknod
+  /// (EPERM), the host's node is bind-mounted instead; a bound node keeps the host's owner and
+  /// mode. Errors: another file of that name exists (L-21); the host has no such node; the user
+  /// namespace does not map an id (L-24).
   Result<void> make(const Device& device);
 
  private:

@@ -1,6 +1,7 @@
 #include "linux/mounts/mount.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -157,7 +158,7 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
   const std::uint64_t attributes =
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
   Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
-  if (!made && made.error().number() == EPERM)
+  if (!made && made.error().number() == EPERM && context.sees_host)
     if (const auto directory = host_directory_for(context, mount))
       if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
         return place_host_directory(mount, point, *directory, *host);

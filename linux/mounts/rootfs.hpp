@@ -62,8 +62,8 @@ Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
 Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
                                   std::span<const RootfsPath> paths);
 
-/// A detached mount of the verified host /dev/null, for masking files. Call this in the container's
-/// mount namespace before the pivot. Empty where the kernel has no detached mounts (before 5.2):
+/// A detached mount of the verified host /dev/null, for masking files. Call this before the host is
+/// out of sight. Empty where the kernel has no detached mounts (before 5.2):
 /// mask_paths() then binds the container's own /dev/null after verifying it.
 Result<UniqueFd> open_null_mount();
 

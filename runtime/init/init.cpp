@@ -32,6 +32,7 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
   keep.push_back(plan.start_socket);
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
+  if (plan.root_namespace) keep.push_back(plan.root_namespace);
   linux::close_descriptors_but(keep);
 }
 
@@ -70,10 +71,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
   // The file system.
   plan.step.enter(InitStep::kRoot);
-  TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // also mounts a procfs
-  TRY(rootfs.attach_mounts(plan, parent));
-  plan.step.enter(InitStep::kDevices);
-  TRY(rootfs.make_devices(config));  // after the mounts, which may include /dev
+  TRY_ASSIGN(RootfsBuild rootfs, build_rootfs(plan, parent));  // also mounts a procfs
+  plan.root_namespace.reset();
   plan.step.enter(InitStep::kHostHooks);
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: after all mounts, before the pivot
   plan.step.enter(InitStep::kSysctls);

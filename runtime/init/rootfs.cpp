@@ -1,11 +1,15 @@
 #include "runtime/init/rootfs.hpp"
 
+#include <fcntl.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/mount_point.hpp"
+#include "linux/mounts/root_namespace.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/protocol/protocol.hpp"
@@ -95,7 +99,49 @@ bool brings_own_dev(const bundle::Config& config) {
   return std::ranges::any_of(config.mounts, covers_dev);
 }
 
-Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
+Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
+  if (plan.root_namespace) {
+    auto built = RootfsBuild::build_alone(plan, parent);
+    if (built) return built;
+    if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make the mount namespace");
+    plan.step.enter(InitStep::kRoot);
+  }
+  TRY_ASSIGN(RootfsBuild build, RootfsBuild::begin(plan, parent));
+  TRY(build.fill(plan, parent));
+  return build;
+}
+
+Result<RootfsBuild> RootfsBuild::build_alone(const InitPlan& plan,
+                                             const linux::MessageSocket& parent) {
+  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  TRY_ASSIGN(HostSources sources, open_host_sources(plan.config, procfs));
+  TRY_ASSIGN(const auto host, linux::MountSurroundings::of_caller(procfs));
+  auto build = begin_alone(plan, std::move(procfs), std::move(sources));
+  if (build)
+    if (auto filled = build->fill(plan, parent); !filled)
+      build = std::unexpected(std::move(filled).error());
+  if (!build) TRY(host.restore());
+  return build;
+}
+
+Result<RootfsBuild> RootfsBuild::begin_alone(const InitPlan& plan, linux::Procfs procfs,
+                                             HostSources sources) {
+  TRY(linux::enter_mount_namespace(plan.root_namespace));
+  TRY(linux::isolate_mount_tree(plan.config.rootfs_propagation));
+  TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
+  RootfsBuild build(linux::SafeDir(std::move(root)), std::move(procfs));
+  build.alone_ = true;
+  build.early_ = std::move(sources.binds);
+  build.null_mount_ = std::move(sources.null_mount);
+  build.label_mounts(plan.config);
+  return build;
+}
+
+void RootfsBuild::label_mounts(const bundle::Config& config) {
+  if (!config.mount_label.empty() && linux::selinux_enabled()) mount_label_ = config.mount_label;
+}
+
+Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
   linux::AnnounceMount announce;  // tells the parent of a mount that outlives init
   if (!plan.has_own_mount_tree()) {
@@ -134,12 +180,17 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
                   "/root/path: " + config.root_path.string());
   RootfsBuild build(std::move(*root), std::move(procfs));
   build.early_ = std::move(early);
-  if (!config.mount_label.empty() && linux::selinux_enabled())
-    build.mount_label_ = config.mount_label;
+  build.label_mounts(config);
   if (!config.masked_paths.empty()) {
     TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
   }
   return build;
+}
+
+Result<void> RootfsBuild::fill(const InitPlan& plan, const linux::MessageSocket& parent) {
+  TRY(attach_mounts(plan, parent));
+  plan.step.enter(InitStep::kDevices);
+  return make_devices(plan.config);  // after the mounts, which may include /dev
 }
 
 Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent) {
@@ -154,11 +205,12 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .shares_pids = !config.namespaces.contains(NamespaceKind::kPid),
       .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
       .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),
+      .sees_host = !alone_,
       .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     plan.step.enter(InitStep::kMounts, static_cast<int>(index));
     const linux::Mount& mount = config.mounts[index];
-    if (early_[index]) {
+    if (early_[index] && !alone_) {
       TRY_ASSIGN(const bool covered,
                  within(is_covered(config, mount, early_[index]), name_of(mount, index)));
       if (covered) early_[index].reset();
@@ -189,10 +241,11 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
   if (brings_own_dev(config)) return {};
+  const bool is_in_user_namespace = config.namespaces.contains(NamespaceKind::kUser);
   linux::DeviceMaker maker(*root_, *procfs_,
-                           config.namespaces.contains(NamespaceKind::kUser)
-                               ? linux::NodeSource::kBindHostNode
-                               : linux::NodeSource::kMakeNode);
+                           is_in_user_namespace ? linux::NodeSource::kBindHostNode
+                           : alone_             ? linux::NodeSource::kMakeNodeOnly
+                                                : linux::NodeSource::kMakeNode);
   for (const linux::Device& device : linux::default_devices())
     if (std::ranges::find(config.devices, device.path, &linux::Device::path) ==
         config.devices.end())
@@ -223,6 +276,7 @@ Result<void> RootfsBuild::finish_mounts() {
 }
 
 Result<void> RootfsBuild::change_root(const InitPlan& plan) {
+  if (alone_) return linux::sys::chdir("/");
   if (!plan.has_own_mount_tree()) return linux::chroot_into(*root_);
   return plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_);
 }

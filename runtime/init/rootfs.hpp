@@ -9,6 +9,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/mounts/rootfs.hpp"
+#include "runtime/init/root_namespace.hpp"
 #include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
@@ -17,11 +18,6 @@ namespace ocirun::runtime {
 /// declaration.
 class RootfsBuild {
  public:
-  RootfsBuild(linux::SafeDir root, linux::Procfs procfs)
-      : root_(std::move(root)), procfs_(std::move(procfs)) {}
-
-  Result<void> attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent);
-  Result<void> make_devices(const bundle::Config& config);
   Result<void> open_terminal(const bundle::Config& config, const linux::MessageSocket& parent);
   Result<void> finish_mounts();
   Result<void> change_root(const InitPlan& plan);
@@ -34,8 +30,21 @@ class RootfsBuild {
   void close();
 
  private:
-  friend Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+  RootfsBuild(linux::SafeDir root, linux::Procfs procfs)
+      : root_(std::move(root)), procfs_(std::move(procfs)) {}
 
+  static Result<RootfsBuild> begin(const InitPlan& plan, const linux::MessageSocket& parent);
+  static Result<RootfsBuild> begin_alone(const InitPlan& plan, linux::Procfs procfs,
+                                         HostSources sources);
+  static Result<RootfsBuild> build_alone(const InitPlan& plan, const linux::MessageSocket& parent);
+  void label_mounts(const bundle::Config& config);
+  Result<void> fill(const InitPlan& plan, const linux::MessageSocket& parent);
+  Result<void> attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent);
+  Result<void> make_devices(const bundle::Config& config);
+
+  friend Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+
+  bool alone_ = false;  // in a root namespace, which shows nothing of the host
   std::optional<linux::SafeDir> root_;
   std::optional<linux::Procfs> procfs_;
   std::vector<UniqueFd> early_;  // by index: binds that were cloned before the tree was isolated
@@ -48,8 +57,10 @@ class RootfsBuild {
 /// no nodes there (L-27).
 bool brings_own_dev(const bundle::Config& config);
 
-/// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that
-/// nothing can cover.
-Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+/// Isolates the mount tree, makes the rootfs a mount of its own, opens a procfs that nothing can
+/// cover, and makes the mounts and the devices of the container. If `plan` has a root namespace,
+/// and something does not work there, all this is done again in a copy of the host's mount
+/// namespace: sources that an earlier mount of the container contains exist only in such a copy.
+Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
 
 }  // namespace ocirun::runtime

@@ -7,11 +7,13 @@
 #include "hooks/run_hook.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/mounts/root_namespace.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/rlimits.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/init/init.hpp"
 #include "runtime/init/process.hpp"
+#include "runtime/init/root_namespace.hpp"
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/parent/net_devices.hpp"
@@ -24,9 +26,14 @@ using linux::NamespaceKind;
 Result<void> InitLink::spawn() {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   const bool staged = needs_stage(plan_.config);
+  // Without such a namespace, also because of an error, init gets a copy of the host's.
+  if (!staged && plan_.pivot && fits_root_namespace(plan_.config))
+    if (auto made = linux::make_root_namespace(plan_.config.root_path))
+      plan_.root_namespace = *std::move(made);
   // join_cgroups() makes the cgroup namespace after init has joined the v1 cgroups.
-  const std::uint64_t flags =
+  std::uint64_t flags =
       staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
+  if (plan_.root_namespace) flags &= ~linux::clone_flag(NamespaceKind::kMount);
   auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
   if (!child) {
     Error error = std::move(child).error();
@@ -45,6 +52,7 @@ Result<void> InitLink::spawn() {
     if (staged) stage_main(plan_, std::move(ends.second));
     init_main(plan_, std::move(ends.second));
   }
+  plan_.root_namespace.reset();
   child_ = std::move(*child);
   socket_ = std::move(ends.first);
   context_.undo.add([this] { kill(); });

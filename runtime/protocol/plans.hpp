@@ -73,6 +73,9 @@ struct InitPlan {
   bool pivot = true;  // false: --no-pivot
   bool new_keyring = true;
   StepBoard step = {};  // init writes, the parent reads
+  // The mount namespace that init enters (linux/mounts/root_namespace.hpp). Empty: init starts in a
+  // copy of the host's mount namespace.
+  UniqueFd root_namespace = {};
 
   bool has_own_mount_tree() const {
     return config.namespaces.contains(linux::NamespaceKind::kMount);

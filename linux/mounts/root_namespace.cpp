@@ -1,0 +1,41 @@
+#include "linux/mounts/root_namespace.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/namespaces/namespaces.hpp"
+
+#ifndef OPEN_TREE_NAMESPACE
+#define OPEN_TREE_NAMESPACE 0x2  // Linux 7.0
+#endif
+
+namespace ocirun::linux {
+
+Result<UniqueFd> make_root_namespace(const HostPath& rootfs) {
+  return sys::open_tree(Fd{AT_FDCWD}, rootfs.c_str(), OPEN_TREE_NAMESPACE | unsigned{AT_RECURSIVE});
+}
+
+Result<MountSurroundings> MountSurroundings::of_caller(const Procfs& procfs) {
+  TRY_ASSIGN(UniqueFd mount_namespace, open_namespace(procfs.fd(), ::getpid(), NamespaceKind::kMount));
+  TRY_ASSIGN(UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(UniqueFd directory, sys::open(".", O_PATH | O_DIRECTORY));
+  return MountSurroundings(std::move(mount_namespace), std::move(root), std::move(directory));
+}
+
+Result<void> MountSurroundings::restore() const {
+  TRY(enter_mount_namespace(namespace_));
+  TRY(sys::fchdir(root_));  // the caller's root may be another one than that of the namespace
+  TRY(sys::chroot("."));
+  return sys::fchdir(directory_);
+}
+
+Result<void> enter_mount_namespace(Fd mount_namespace) {
+  if (::setns(mount_namespace.value, CLONE_NEWNS) == 0) return {};
+  return fail(errno, "enter the mount namespace");
+}
+
+}  // namespace ocirun::linux
