@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # lists that dev defines, or uses
-# The checks of `./dev test` and `./dev part`: how they are counted and timed, and which checks a part has. `dev` sources this file
-# and defines the functions install, build, prepare_kubernetes and command_fuzz.
+# The checks of `./dev test` and `./dev part`, and how they are counted and timed. `dev` sources this file and defines the functions
+# install and build. parts.bash has the parts, and the lists of files.
 
 # --- counting ----------------------------------------------------------------------------------------
 
@@ -75,6 +75,11 @@ skip() {
 
 sources() { git ls-files -- '*.cpp' '*.hpp'; }
 check_format() { sources | xargs -P "$(nproc)" -n 50 clang-format-19 --dry-run --Werror; }
+
+# format: another version lays out the sources differently.
+format() {
+  if command -v clang-format-19 >/dev/null; then check "clang-format" check_format; else skip "clang-format: only version 19 is asked"; fi
+}
 
 # unit_tests PRESET [BOOST_OPTION…]: runs the *_tests programs of the preset, two at once, and adds the counts of Boost's reports. Shows
 # the report of a program that has failed.
@@ -166,33 +171,17 @@ count_tap() {
   count "$ok" "$bad" "$missed"
 }
 
-# count_last_line FILE: adds the counts of the last line "N passed, N failed" of a runner's output.
+# count_last_line FILE: adds the counts of the last line "N passed, N failed" (and ", N skipped") of a runner's output.
 count_last_line() {
-  local ok bad
-  read -r ok bad < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$1" | tail -n 1) || true
-  count "${ok:-0}" "${bad:-1}"
+  local ok bad missed
+  read -r ok bad missed < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 \4/p' "$1" | tail -n 1) || true
+  count "${ok:-0}" "${bad:-1}" "${missed:-0}"
 }
 
 # under_asan FILE…: runs bats files with the asan build. A finding of the sanitizers ends ocirun with a status that no test expects.
 under_asan() {
   OCIRUN=$PWD/build/asan/ocirun ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 integration_tests "$@"
 }
-
-# System calls that are newer than Linux 5.1. An older kernel answers ENOSYS, for which ocirun has another way.
-newer_calls=(openat2 clone3 mount_setattr fsopen pidfd_open close_range)
-
-# Not hooks.bats, whose tests wait for hooks: the unit tests have the rules of hooks.
-quick_files() {
-  local name
-  for name in cli kill lifecycle process exec list mounts lint; do echo "integration/$name.bats"; done
-}
-
-# Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
-accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,pod_many,scale}.bats)
-# Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make, or the tools of the
-# world that make images of containers.
-image_files=(integration/{debian,pod_images,pod_services,pod_systemd,systemd}.bats)
-everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 conformance() {
   if [[ -z ${OCIRUN_CONFORMANCE_SUITE:-} ]]; then
@@ -217,32 +206,6 @@ engines() {
   rm "$report"
 }
 
-# For a virtual machine, which has cgroup v2 alone: the files, and by $v2_names the tests in them, that have to do with limits, and with
-# AppArmor. Part uml runs the other files on cgroup v2.
-v2_files=(integration/{lsm,unified,felt,resources,update,events,rootless,pod_machine,pod_run}.bats)
-selinux_names='P-16|L-34'
-v2_names='P-9 |R-[0-9]|probes:|I-[0-9]|[Cc]group|[Pp]aus|kill|limit|^update|^events'
-# For part asan: exec.bats reaches most of the code; part asan-more runs the other files. (No leak check: LeakSanitizer traces the
-# process, and ocirun is not dumpable.)
-asan_files=(integration/exec.bats)
-# For a virtual machine: all files but those that boot machines themselves and those whose results do not depend on the kernel. Two
-# lists for two machines, one after the other: on a busy host all tests take longer than the time limit of one machine.
-whole_files=(integration/{cli,devices,document,events,exec,felt,hooks,interpreters,kill,legacy,lifecycle,list,lsm,man,mistakes}.bats)
-more_files=(integration/{mounts,mount_options,namespaces,nested,netdevices,pod_machine,pod_run,process,resources,rootless{,_surroundings},seccomp,terminal,unified,update}.bats
-  integration/security/*.bats)
-# For part asan-more: the files that are in neither list above. Not exhausted.bats, which takes away resources that the sanitizers
-# need themselves.
-host_files=(integration/{completion,concurrency,damaged,jobs,machines,patience,service,strangers}.bats)
-# Instead of v2_files where the CPU is emulated, because these take only minutes: the values in the files of cgroup v2 (unified), and
-# the effect of the limits on processes (felt).
-emulated_v2_files=(integration/{unified,felt}.bats)
-# For part qemu: tests of kernel features that User-Mode Linux lacks, and of the effect of limits.
-qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec,pod_machine}.bats)
-qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
-
-# For part architectures.
-other_architectures=(armhf i386 ppc64el riscv64 s390x)
-
 # prepare_images: makes the root file system of Debian and the images that systemd.bats and machine_tests boot, before the tests: the
 # sandbox has no network to download packages.
 prepare_images() {
@@ -264,7 +227,8 @@ choose_machine() {
 }
 
 # machine_tests ENGINE SECONDS BATS_ARGUMENT…: runs and counts bats in a virtual machine without systemd, with AppArmor unless $lsm
-# names another security module, on cgroup v2 unless $cgroup names another mode. The engine "auto" stands for the answer of choose_machine.
+# names another security module, on cgroup v2 unless $cgroup names another mode, of the tests' own Debian unless $machine_suite names
+# a suite. The engine "auto" stands for the answer of choose_machine.
 machine_tests() {
   local report rc=0 limit=$2 engine=$1 arguments=("${@:3}")
   [[ $OCIRUN_PODS == ON ]] || mapfile -t arguments < <(printf '%s\n' "${@:3}" | grep -v '/pod[^/]*$')
@@ -273,7 +237,7 @@ machine_tests() {
   [[ $engine != qemu ]] || install "${qemu_packages[@]}"
   echo "on the engine $engine"
   report=$(mktemp)
-  BATS_TEST_TIMEOUT=$((limit / 3)) integration/vm/run --engine "$engine" --lsm "${lsm:-apparmor}" --cgroup "${cgroup:-v2}" --timeout "$limit" -- \
+  BATS_TEST_TIMEOUT=$((limit / 3)) integration/vm/run --engine "$engine" ${machine_suite:+--suite "$machine_suite"} --lsm "${lsm:-apparmor}" --cgroup "${cgroup:-v2}" --timeout "$limit" -- \
     integration/lib/sandbox bats --timing "${arguments[@]}" 2>&1 | tee "$report" || rc=${PIPESTATUS[0]}
   if [[ $rc == 125 ]] && ! grep -qE '^1\.\.' "$report"; then
     check "the virtual machine: the engine $engine runs here: $(tail -n 1 "$report")" false
@@ -350,6 +314,42 @@ foreign_unit_tests() {
   rm "$report"
 }
 
+# other_debian SUITE: the README's build, and ./dev test --quick, in a root of this suite.
+other_debian() {
+  local report
+  install "${vm_packages[@]}"
+  check "the README's build on Debian $1" integration/lib/other-debian "$1"
+  report=$(mktemp)
+  integration/lib/other-debian "$1" ./dev test --quick 2>&1 | tee "$report" || true
+  count_last_line "$report"
+  rm "$report"
+}
+
+# compilers: release builds by clang 19, and by the compilers of testing that are not its default. The programs are static, so the
+# tests run them here. Debian 12, 13 and testing build with g++ 12, 14 and 16.
+compilers() {
+  local compiler root=${OCIRUN_TEST_CACHE:-/var/cache/ocirun-test}/debian-testing-build
+  install "${asan_packages[@]}" "${vm_packages[@]}"
+  check "a build by clang++-19" build_by clang++-19
+  OCIRUN=$PWD/build/clang++-19/ocirun integration_tests integration/{lifecycle,exec}.bats
+  for compiler in g++-15 clang++-21; do
+    check "a build by $compiler" integration/lib/other-debian testing bash -euc "
+      apt-get -q install ${compiler/++-21/-21} && source integration/lib/checks.bash && build_by $compiler"
+    OCIRUN=$root/build/$compiler/ocirun integration_tests integration/{lifecycle,exec}.bats
+  done
+}
+
+# build_by COMPILER: builds the runtime in build/COMPILER.
+build_by() {
+  cmake --preset release -B "build/$1" -DCMAKE_CXX_COMPILER="$1" -DOCIRUN_PODS=OFF >/dev/null && cmake --build "build/$1"
+}
+
+# kernels: bats files on the kernels of User-Mode Linux that the suites have (5.10, 6.1, 6.12 and, in 2026, 7.2), with pure cgroup v2.
+kernels() {
+  local suite
+  for suite in bullseye bookworm trixie testing; do machine_suite=$suite machine_tests uml 3600 "${kernel_files[@]}"; done
+}
+
 # newer_packages: build/packages-newer has the same programs as build/packages, with the version 0.99.0.
 newer_packages() {
   rm -rf build/packages-newer
@@ -364,120 +364,4 @@ packages_of_another_folder() {
   diff build/packages/SHA256SUMS "$folder/clone/build/packages/SHA256SUMS" || rc=1
   rm -rf "$folder"
   return "$rc"
-}
-
-# --- parts -------------------------------------------------------------------------------------------
-
-# The parts of `./dev test` in their order. `parts` is the default. --landing adds landing_parts, and beside them, in the second lane,
-# machine_parts, which boot virtual machines. --all runs all_parts and all_building_parts. Each part can run alone. Only `images` makes
-# the images of Debian and of systemd; without the images, the parts without-* skip the tests that need them.
-parts=(integration advisories conformance)
-landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
-machine_parts=(limits-v2 selinux)
-all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
-  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers kubernetes conformance)
-all_building_parts=(arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13)
-
-# part NAME
-part() {
-  say "$1"
-  case $1 in
-    quick)
-      local files omitted=exhaustive
-      mapfile -t files < <(quick_files)
-      integration_tests "${files[@]}" ;;
-    integration)
-      local files
-      mapfile -t files < <(everyday_files)
-      integration_tests "${files[@]}" ;;
-    images)
-      prepare_images
-      integration_tests "${image_files[@]}" ;;
-    accidents) integration_tests "${accident_files[@]}" ;;
-    advisories) integration_tests integration/security/*.bats ;;
-    old-kernel)
-      local without=("${newer_calls[@]}")
-      integration_tests integration/{lifecycle,exec,mounts,mount_options}.bats \
-        integration/security/{descriptors,devices,executable,mounts,procfs}.bats ;;
-    without-*)
-      local without=("${1#without-}")
-      integration_tests integration/*.bats
-      integration_tests integration/security/*.bats ;;
-    uml)
-      machine_tests uml 3600 "${whole_files[@]}"
-      machine_tests uml 3600 "${more_files[@]}" ;;
-    limits-v2) limits_v2 ;;
-    selinux) lsm=selinux machine_tests auto 900 -f "$selinux_names" integration/lsm.bats ;;
-    qemu)
-      machine_tests qemu 3600 -f "$qemu_names" "${qemu_files[@]}"
-      machine_tests qemu 3600 integration/checkpoint{,_namespaces,_forged,_walls,_files,_memory,_mounting,_surroundings,_cgroups,_host,_dry_run,_foresight,_options,_engines,_daemons,_programs,_rounds}.bats
-      cgroup=hybrid machine_tests qemu 1200 integration/checkpoint_cgroups.bats
-      cgroup=v1 machine_tests qemu 1200 integration/checkpoint_{cgroups,host}.bats
-      OCIRUN_TEST_MACHINE=qemu BATS_TEST_TIMEOUT=900 integration_tests integration/checkpoint_systemd.bats
-      machine_tests qemu 3600 integration/checkpoint_killed.bats ;; # criu works under the kernel of this machine
-    qemu-selinux) lsm=selinux machine_tests qemu 1200 -f "$selinux_names" integration/lsm.bats ;;
-    scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;
-    schedule)
-      OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats
-      OCIRUN_TEST_REPETITIONS=500 integration_tests integration/endurance.bats
-      OCIRUN_TEST_PODS=50 integration_tests integration/pod_many.bats ;;
-    plain)
-      check "dev build" build dev
-      unit_tests dev ;;
-    memcheck)
-      check "dev build" build dev
-      install "${memcheck_packages[@]}"
-      OCIRUN_TEST_MEMCHECK=1 BATS_TEST_TIMEOUT=600 integration_tests integration/memcheck.bats ;;
-    faults)
-      check "a fault at every system call" integration/lib/sandbox integration/faults/sweep --bundle plain,rich,network,sockets,bare
-      [[ $OCIRUN_PODS == OFF ]] || check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7 ;;
-    engines) engines ;;
-    engines-systemd)
-      local suite
-      choose_machine || { check "a virtual machine" false && return; }
-      for suite in bookworm trixie testing; do engines --suite "$suite"; done ;;
-    comparison) engines --compare ;;
-    schedulers)
-      install "${scheduler_packages[@]}"
-      engines --compare swarm slurm ;;
-    kubernetes)
-      check "programs of Kubernetes" prepare_kubernetes
-      engines kubernetes ;;
-    conformance) conformance ;;
-    asan)
-      check "asan build" build asan
-      under_asan "${asan_files[@]}" ;;
-    asan-more)
-      check "asan build" build asan
-      under_asan "${whole_files[@]}"
-      under_asan "${more_files[@]}"
-      under_asan "${host_files[@]}" ;;
-    packages)
-      install "${package_packages[@]}" "${vm_packages[@]}"
-      check "packages" ./dev package
-      check "packages of a newer version" newer_packages
-      check "packages of another folder, compiled anew: the same sums" packages_of_another_folder
-      check "a root file system" integration/lib/package-root
-      integration_tests integration/packages.bats ;;
-    debian-13)
-      install "${vm_packages[@]}"
-      check "the README's build on Debian 13" integration/lib/debian-13
-      OCIRUN=$PWD/build/debian-13/ocirun integration_tests integration/{lifecycle,exec}.bats ;; # it is static
-    cross) # without pods, because each landing waits for it
-      local OCIRUN_PODS=OFF
-      check "build for arm64" build release arm64 ;;
-    arm64)
-      check "build for arm64" build release arm64
-      lives arm64
-      foreign_unit_tests arm64 ;;
-    architectures)
-      local OCIRUN_PODS=OFF arch
-      for arch in "${other_architectures[@]}"; do check "build for $arch" build release "$arch"; done
-      lives "${other_architectures[@]}" ;;
-    fuzz) check "fuzz targets, a few seconds each" command_fuzz 45 ;;
-    tidy) check "clang-tidy on what changed" tidy changed_sources ;;
-    tidy-all) check "clang-tidy" tidy product_sources ;;
-    analyzer) check "clang-tidy with the analyzer" tidy product_sources 'clang-analyzer-*' ;;
-    *) usage ;;
-  esac
 }
