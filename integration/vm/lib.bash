@@ -14,7 +14,8 @@ die() {
   exit 125
 }
 
-# job_begin COMMAND…: makes $JOB and shares the build tree. The guest's writes to the tree go to an overlay and never reach the host.
+# job_begin COMMAND…: makes $JOB and shares the build tree. The guest's writes to the tree go to an overlay and never reach the host, or
+# fail if $tree_mode is "ro".
 job_begin() {
   JOB=$(mktemp -d)
   mkdir "$JOB/shared"
@@ -25,7 +26,7 @@ job_begin() {
   : >"$JOB/shared/stderr"
   : >"$JOB/shared/environment"
   : >"$JOB/shared/shares"
-  job_share overlay "$REPO"
+  job_share "${tree_mode:-overlay}" "$REPO"
   job_share_spec
   job_pass_environment
 }
