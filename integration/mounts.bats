@@ -390,6 +390,23 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   refused rootfsPropagation '.linux.rootfsPropagation = "public"'
 }
 
+@test "with rbind and slave a mount made in the container does not reach the host, below a mount of the tree neither" {
+  mkdir -p "$TMP/tree/sub"
+  mount --bind "$TMP/tree" "$TMP/tree"
+  mount --make-shared "$TMP/tree"
+  mount -t tmpfs tmpfs "$TMP/tree/sub"
+  mkdir "$TMP/tree/sub/deep"
+  capabilities CAP_SYS_ADMIN
+  local option
+  for option in slave rslave; do
+    bind "/$option" "$TMP/tree" rbind "$option"
+    inside "mount -t tmpfs inner /$option/sub/deep && grep -c ' inner ' /proc/self/mountinfo"
+    succeeds 1
+    [[ $(</proc/self/mountinfo) != *" inner "* ]]
+  done
+  umount "$TMP/tree/sub" "$TMP/tree"
+}
+
 @test "L-30 a mount made in the container never reaches the host, with a shared rootfs too" {
   mount --bind "$BUNDLE" "$BUNDLE"
   mount --make-shared "$BUNDLE"

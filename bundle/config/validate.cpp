@@ -205,8 +205,7 @@ void check_mounts(const Check& check) {  // M-8
   const Config& config = check.config();
   for (std::size_t i = 0; i < config.mounts.size(); ++i) {
     const linux::Mount& mount = config.mounts[i];
-    if (mount.id_map_kind != linux::IdMapKind::kNone && mount.id_map.empty() &&
-        !check.has(NamespaceKind::kUser))
+    if (mount.is_id_mapped() && mount.id_map.empty() && !check.has(NamespaceKind::kUser))
       check.needs_namespace(fmt::format("/mounts/{}/options", i),
                             "idmap without uidMappings and gidMappings of the mount takes the"
                             " container's, and it has no user namespace");

@@ -76,9 +76,11 @@ skip() {
 sources() { git ls-files -- '*.cpp' '*.hpp'; }
 check_format() { sources | xargs -P "$(nproc)" -n 50 clang-format-19 --dry-run --Werror; }
 
-# format: another version lays out the sources differently.
+# format: another version would lay out the sources differently.
 format() {
-  if command -v clang-format-19 >/dev/null; then check "clang-format" check_format; else skip "clang-format: only version 19 is asked"; fi
+  apt-cache show clang-format-19 >/dev/null 2>&1 || { skip "clang-format: this Debian has no version 19" && return; }
+  install clang-format-19
+  check "clang-format" check_format
 }
 
 # unit_tests PRESET [BOOST_OPTION…]: runs the *_tests programs of the preset, two at once, and adds the counts of Boost's reports. Shows
@@ -171,10 +173,13 @@ count_tap() {
   count "$ok" "$bad" "$missed"
 }
 
-# count_last_line FILE: adds the counts of the last line "N passed, N failed" (and ", N skipped") of a runner's output.
-count_last_line() {
-  local ok bad missed
-  read -r ok bad missed < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 \4/p' "$1" | tail -n 1) || true
+# counted COMMAND…: runs a command and adds the counts of its last line "N passed, N failed" (and ", N skipped").
+counted() {
+  local report ok bad missed
+  report=$(mktemp)
+  "$@" </dev/null 2>&1 | tee "$report" || true
+  read -r ok bad missed < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 \4/p' "$report" | tail -n 1) || true
+  rm "$report"
   count "${ok:-0}" "${bad:-1}" "${missed:-0}"
 }
 
@@ -187,23 +192,15 @@ conformance() {
   if [[ -z ${OCIRUN_CONFORMANCE_SUITE:-} ]]; then
     skip "conformance: OCIRUN_CONFORMANCE_SUITE does not name a directory with the suite"
   else
-    local report
-    report=$(mktemp)
-    integration/conformance/run --suite "$OCIRUN_CONFORMANCE_SUITE" </dev/null 2>&1 | tee "$report" || true
-    count_last_line "$report"
-    rm "$report"
+    counted integration/conformance/run --suite "$OCIRUN_CONFORMANCE_SUITE"
   fi
 }
 
 # engines [OPTION…] [NAME…]: runs the engines' check lists with ocirun. --compare runs them with runc and crun too; only the results of
 # ocirun are counted.
 engines() {
-  local report
   install "${client_packages[@]}"
-  report=$(mktemp)
-  integration/clients/run "$@" </dev/null 2>&1 | tee "$report" || true
-  count_last_line "$report"
-  rm "$report"
+  counted integration/clients/run "$@"
 }
 
 # prepare_images: makes the root file system of Debian and the images that systemd.bats and machine_tests boot, before the tests: the
@@ -293,36 +290,24 @@ tidy_one() {
 
 # lives ARCH…: the life of containers on these architectures, with builds that are there.
 lives() {
-  local arch report
+  local arch
   install "${foreign_packages[@]}"
-  report=$(mktemp)
-  for arch in "$@"; do
-    integration/architecture/run "$arch" </dev/null 2>&1 | tee "$report" || true
-    count_last_line "$report"
-  done
-  rm "$report"
+  for arch in "$@"; do counted integration/architecture/run "$arch"; done
 }
 
 # foreign_unit_tests ARCH: runs the unit tests of the runtime in a machine of the architecture, whose kernel is a real one.
 foreign_unit_tests() {
-  local OCIRUN_PODS=OFF report
+  local OCIRUN_PODS=OFF
   check "unit tests for $1" build dev "$1"
   install "${foreign_packages[@]}"
-  report=$(mktemp)
-  integration/architecture/unit-tests "$1" </dev/null 2>&1 | tee "$report" || true
-  count_last_line "$report"
-  rm "$report"
+  counted integration/architecture/unit-tests "$1"
 }
 
 # other_debian SUITE: the README's build, and ./dev test --quick, in a root of this suite.
 other_debian() {
-  local report
   install "${vm_packages[@]}"
   check "the README's build on Debian $1" integration/lib/other-debian "$1"
-  report=$(mktemp)
-  integration/lib/other-debian "$1" ./dev test --quick 2>&1 | tee "$report" || true
-  count_last_line "$report"
-  rm "$report"
+  counted integration/lib/other-debian "$1" ./dev test --quick
 }
 
 # compilers: release builds by clang 19, and by the compilers of testing that are not its default. The programs are static, so the
@@ -344,10 +329,10 @@ build_by() {
   cmake --preset release -B "build/$1" -DCMAKE_CXX_COMPILER="$1" -DOCIRUN_PODS=OFF >/dev/null && cmake --build "build/$1"
 }
 
-# kernels: bats files on the kernels of User-Mode Linux that the suites have (5.10, 6.1, 6.12 and, in 2026, 7.2), with pure cgroup v2.
+# kernels: bats files on the kernels of User-Mode Linux that the suites have (5.10, 6.12 and, in 2026, 7.2; part uml has 6.1).
 kernels() {
   local suite
-  for suite in bullseye bookworm trixie testing; do machine_suite=$suite machine_tests uml 3600 "${kernel_files[@]}"; done
+  for suite in bullseye trixie testing; do machine_suite=$suite machine_tests uml 3600 "${kernel_files[@]}"; done
 }
 
 # newer_packages: build/packages-newer has the same programs as build/packages, with the version 0.99.0.

@@ -41,7 +41,7 @@ emulated_v2_files=(integration/{unified,felt}.bats)
 qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec,pod_machine}.bats)
 qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 # For part kernels: what depends on the kernel most.
-kernel_files=(integration/{exec,felt,hooks,lifecycle,mounts,mount_options,namespaces,process,unified}.bats)
+kernel_files=(integration/{exec,felt,hooks,lifecycle,mounts,mount_options,namespaces,process,root_namespace,unified}.bats)
 
 # For part architectures.
 other_architectures=(armhf i386 ppc64el riscv64 s390x)

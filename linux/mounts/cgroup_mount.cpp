@@ -40,7 +40,7 @@ Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount
   const auto options = words(hierarchy.options, ',');
   filesystem.data.assign(options.begin(), options.end());
   auto made = place_filesystem(point, filesystem, attributes_of(mount));
-  if (!made && context.sees_host &&
+  if (!made && !context.in_root_namespace &&
       (made.error().number() == EPERM || made.error().number() == EBUSY))
     return bind_own(mount, point, hierarchy);
   return made;

@@ -31,9 +31,11 @@ struct Device {
 /// null zero full random urandom tty: mode 0666, owned by the container's root (L-27).
 std::span<const Device> default_devices();
 
-/// The way to make a device node: by mknod(2), or by a bind mount of the host's node where the
-/// kernel refuses mknod (user namespaces, L-25). kMakeNodeOnly: the host's nodes are out of sight.
-enum class NodeSource { kMakeNode, kMakeNodeOnly, kBindHostNode };
+enum class NodeSource {
+  kMakeNode,      // by mknod(2), or as kBindHostNode where the kernel refuses mknod
+  kMakeNodeOnly,  // by mknod(2): the host's nodes are out of sight
+  kBindHostNode,  // by a bind mount of the host's node (user namespaces, L-25)
+};
 
 /// Makes device nodes below `root`. Keeps the directory of a node open for the next node in it.
 class DeviceMaker {

@@ -28,12 +28,15 @@ constexpr const char* kHostMqueue = "/dev/mqueue";
 
 Recursion recursion_of(bool recursive) { return recursive ? Recursion::kTree : Recursion::kTop; }
 
+/// `slave` reaches all mounts of a recursive bind: the tree was cloned as a peer of the host's
+/// mounts (wants_early_open), to which a mount below would otherwise propagate.
 Placement placement_of(const Mount& mount) {
+  const bool is_slave_tree = mount.recursive && mount.propagation == Propagation::kSlave;
   return {.recursion = recursion_of(mount.recursive),
           .attributes = mount.attributes,
           .recursive_attributes = mount.recursive_attributes,
           .propagation = mount.propagation,
-          .propagation_recursion = recursion_of(mount.propagation_recursive)};
+          .propagation_recursion = recursion_of(mount.propagation_recursive || is_slave_tree)};
 }
 
 bool has_option(const Mount& mount, std::string_view prefix) {
@@ -70,7 +73,7 @@ Result<void> check_request(const Mount& mount, bool opened) {
     return refuse("a mount that is no bind mount needs a type");
   if (mount.copy_up && (mount.bind || mount.type != "tmpfs"))
     return refuse("option \"tmpcopyup\" is for mounts of type \"tmpfs\" only");
-  if (mount.id_map_kind != IdMapKind::kNone && !opened)
+  if (mount.is_id_mapped() && !opened)
     return refuse("option \"{}\" needs mappings or a user namespace of the container",
                   mount.id_map_kind == IdMapKind::kMount ? "idmap" : "ridmap");
   return {};
@@ -158,7 +161,7 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
   const std::uint64_t attributes =
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
   Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
-  if (!made && made.error().number() == EPERM && context.sees_host)
+  if (!made && made.error().number() == EPERM && !context.in_root_namespace)
     if (const auto directory = host_directory_for(context, mount))
       if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
         return place_host_directory(mount, point, *directory, *host);

@@ -36,8 +36,8 @@ struct MountContext {
   bool shares_pids = false;     // proc: the pid namespace is the host's
   bool shares_ipc = false;      // mqueue: the ipc namespace is the host's
 
-  bool own_ipc = false;   // made for this container, not joined
-  bool sees_host = true;  // false in a root namespace: no directory of the host can be bound
+  bool own_ipc = false;            // made for this container, not joined
+  bool in_root_namespace = false;  // no directory of the host can be bound (root_namespace.hpp)
   std::span<const CgroupHierarchy> cgroups;  // a single unified entry: pure v2
 };
 

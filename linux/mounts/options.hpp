@@ -49,6 +49,7 @@ struct Mount {
   IdMap id_map;                   // empty: the container's own user namespace
   std::vector<std::string> data;  // filesystem options, "key=value" or "key", in order (M-6)
 
+  bool is_id_mapped() const { return id_map_kind != IdMapKind::kNone; }
   bool is_of_cgroups() const { return !bind && (type == "cgroup" || type == "cgroup2"); }
 };
 

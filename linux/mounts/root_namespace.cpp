@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/namespaces/namespaces.hpp"
 
 #ifndef OPEN_TREE_NAMESPACE
 #define OPEN_TREE_NAMESPACE 0x2  // Linux 7.0
@@ -20,7 +18,8 @@ Result<UniqueFd> make_root_namespace(const HostPath& rootfs) {
 }
 
 Result<MountSurroundings> MountSurroundings::of_caller(const Procfs& procfs) {
-  TRY_ASSIGN(UniqueFd mount_namespace, open_namespace(procfs.fd(), ::getpid(), NamespaceKind::kMount));
+  TRY_ASSIGN(const UniqueFd namespaces, procfs.open_file("self/ns", O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(UniqueFd mount_namespace, sys::openat(namespaces, "mnt", O_RDONLY));
   TRY_ASSIGN(UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
   TRY_ASSIGN(UniqueFd directory, sys::open(".", O_PATH | O_DIRECTORY));
   return MountSurroundings(std::move(mount_namespace), std::move(root), std::move(directory));
@@ -30,7 +29,8 @@ Result<void> MountSurroundings::restore() const {
   TRY(enter_mount_namespace(namespace_));
   TRY(sys::fchdir(root_));  // the caller's root may be another one than that of the namespace
   TRY(sys::chroot("."));
-  return sys::fchdir(directory_);
+  [[maybe_unused]] const auto ignored = sys::fchdir(directory_);  // the caller may not search it
+  return {};
 }
 
 Result<void> enter_mount_namespace(Fd mount_namespace) {

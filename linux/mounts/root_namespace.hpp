@@ -10,16 +10,18 @@ namespace ocirun::linux {
 /// Makes a mount namespace that consists of the tree at `rootfs` alone. Nothing of the host's mount
 /// table is copied into the namespace, so nothing has to be detached from it. The mounts of the
 /// namespace still receive the host's mount events: enter, then isolate_mount_tree(). Errors:
-/// EINVAL before Linux 7.0; EPERM without CAP_SYS_ADMIN; those of open(2) for `rootfs`.
+/// EINVAL before Linux 7.0, or for an unbindable mount; EPERM without CAP_SYS_ADMIN; those of
+/// open(2) for `rootfs`.
 Result<UniqueFd> make_root_namespace(const HostPath& rootfs);
 
 /// The mount namespace, the root and the working directory of the caller.
 class MountSurroundings {
  public:
-  /// `procfs` is one of the caller's pid namespace. Errors: those of open(2).
+  /// Errors: those of open(2).
   static Result<MountSurroundings> of_caller(const Procfs& procfs);
 
-  /// Goes back to them from another mount namespace. Needs CAP_SYS_ADMIN and CAP_SYS_CHROOT.
+  /// Goes back to them from another mount namespace. Needs CAP_SYS_ADMIN in the user namespace that
+  /// owns the old mount namespace, and CAP_SYS_CHROOT.
   Result<void> restore() const;
 
  private:

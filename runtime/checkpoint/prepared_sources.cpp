@@ -23,7 +23,7 @@ using linux::NamespaceKind;
 
 Result<UniqueFd> open_id_map(const linux::Mount& mount, const bundle::Config& config,
                              const linux::Procfs& procfs) {
-  if (mount.id_map_kind == linux::IdMapKind::kNone) return UniqueFd();
+  if (!mount.is_id_mapped()) return UniqueFd();
   return linux::make_user_namespace(procfs.fd(),
                                     mount.id_map.empty() ? config.id_map : mount.id_map);
 }
@@ -91,9 +91,8 @@ bool is_searched_by_all(const std::string& path) {
 
 bool needs_prepared_sources(const bundle::Config& config) {
   return config.namespaces.contains(NamespaceKind::kUser) ||
-         std::ranges::any_of(config.mounts, [](const linux::Mount& mount) {
-           return mount.id_map_kind != linux::IdMapKind::kNone;
-         });
+         std::ranges::any_of(config.mounts,
+                             [](const linux::Mount& mount) { return mount.is_id_mapped(); });
 }
 
 Result<std::string> place_for_sources(std::span<const std::string> paths) {

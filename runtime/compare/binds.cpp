@@ -69,7 +69,7 @@ Result<void> BindComparison::compare(const FoundFile& found, std::size_t index) 
   TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found.file, sources[index]));
   if (!is_same)
     return refuse("{} does not show {}, which config.json binds there", path, mount.source);
-  const bool is_wanted = mount.id_map_kind != linux::IdMapKind::kNone;
+  const bool is_wanted = mount.is_id_mapped();
   if (found.is_id_mapped != is_wanted)
     return refuse("{} is {}id-mapped", path, found.is_id_mapped ? "" : "not ");
   if (!is_wanted) return {};

@@ -71,7 +71,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
   // The file system.
   plan.step.enter(InitStep::kRoot);
-  TRY_ASSIGN(RootfsBuild rootfs, build_rootfs(plan, parent));  // also mounts a procfs
+  TRY_ASSIGN(RootfsBuild rootfs,
+             build_rootfs(plan, parent));  // with mounts, devices, and the procfs of later steps
   plan.root_namespace.reset();
   plan.step.enter(InitStep::kHostHooks);
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: after all mounts, before the pivot

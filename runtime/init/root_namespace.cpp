@@ -12,6 +12,8 @@
 #include "linux/mounts/mount_point.hpp"
 #include "linux/mounts/place.hpp"
 #include "linux/mounts/rootfs.hpp"
+#include "linux/process/lsm.hpp"
+#include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -25,7 +27,8 @@ constexpr std::array<std::string_view, 6> kNeedNoFile = {"proc",   "sysfs",  "tm
 bool fits(const bundle::Config& config, const linux::Mount& mount) {
   if (linux::clean_path(mount.destination.string()) == "/") return false;  // M-16
   if (mount.remount) return true;
-  if (mount.bind) return mount.id_map_kind == linux::IdMapKind::kNone;  // id-mapped by the parent
+  if (mount.bind)  // the parent makes id-mapped binds
+    return !mount.is_id_mapped() && mount.propagation != linux::Propagation::kShared;
   if (mount.is_of_cgroups()) return config.namespaces.creates(NamespaceKind::kCgroup);
   return std::ranges::find(kNeedNoFile, mount.type) != kNeedNoFile.end();
 }
@@ -47,7 +50,7 @@ Result<UniqueFd> open_isolated_bind(const bundle::Config& config, const linux::P
 bool fits_root_namespace(const bundle::Config& config) {
   const auto has_hooks = [&](hooks::Kind kind) { return !config.hooks.of(kind).empty(); };
   return config.namespaces.creates(NamespaceKind::kMount) &&
-         !config.namespaces.contains(NamespaceKind::kUser) &&
+         !config.namespaces.contains(NamespaceKind::kUser) && !needs_stage(config) &&
          std::ranges::none_of(std::array{hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime,
                                          hooks::Kind::kCreateContainer},
                               has_hooks) &&
@@ -70,6 +73,8 @@ Result<HostSources> open_host_sources(const bundle::Config& config, const linux:
     TRY(linux::change_propagation(procfs, sources.null_mount, linux::Propagation::kPrivate,
                                   linux::Recursion::kTop));
   }
+  if (!config.mount_label.empty() && linux::selinux_enabled())
+    sources.mount_label = config.mount_label;
   return sources;
 }
 

@@ -46,10 +46,6 @@ Result<bool> is_covered(const bundle::Config& config, const linux::Mount& mount,
   return !same;
 }
 
-bool is_id_mapped(const linux::Mount& mount) {
-  return mount.id_map_kind != linux::IdMapKind::kNone;
-}
-
 // The name of a mount in errors. ocirun adds the mount of the notify socket, which has no index in
 // config.json.
 std::string name_of(const linux::Mount& mount, std::size_t index) {
@@ -101,8 +97,8 @@ bool brings_own_dev(const bundle::Config& config) {
 
 Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   if (plan.root_namespace) {
-    auto built = RootfsBuild::build_alone(plan, parent);
-    if (built) return built;
+    TRY_ASSIGN(std::optional<RootfsBuild> build, RootfsBuild::try_root_namespace(plan, parent));
+    if (build) return *std::move(build);
     if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make the mount namespace");
     plan.step.enter(InitStep::kRoot);
   }
@@ -111,34 +107,30 @@ Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocke
   return build;
 }
 
-Result<RootfsBuild> RootfsBuild::build_alone(const InitPlan& plan,
-                                             const linux::MessageSocket& parent) {
-  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  TRY_ASSIGN(HostSources sources, open_host_sources(plan.config, procfs));
-  TRY_ASSIGN(const auto host, linux::MountSurroundings::of_caller(procfs));
-  auto build = begin_alone(plan, std::move(procfs), std::move(sources));
-  if (build)
-    if (auto filled = build->fill(plan, parent); !filled)
-      build = std::unexpected(std::move(filled).error());
-  if (!build) TRY(host.restore());
-  return build;
+Result<std::optional<RootfsBuild>> RootfsBuild::try_root_namespace(
+    const InitPlan& plan, const linux::MessageSocket& parent) {
+  auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  if (!procfs) return std::nullopt;
+  auto sources = open_host_sources(plan.config, *procfs);
+  const auto host = linux::MountSurroundings::of_caller(*procfs);
+  if (!sources || !host) return std::nullopt;
+  auto build = begin_in_root_namespace(plan, *std::move(procfs), *std::move(sources));
+  if (build && build->fill(plan, parent)) return *std::move(build);
+  TRY(host->restore());
+  return std::nullopt;
 }
 
-Result<RootfsBuild> RootfsBuild::begin_alone(const InitPlan& plan, linux::Procfs procfs,
-                                             HostSources sources) {
+Result<RootfsBuild> RootfsBuild::begin_in_root_namespace(const InitPlan& plan, linux::Procfs procfs,
+                                                         HostSources sources) {
   TRY(linux::enter_mount_namespace(plan.root_namespace));
   TRY(linux::isolate_mount_tree(plan.config.rootfs_propagation));
   TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
   RootfsBuild build(linux::SafeDir(std::move(root)), std::move(procfs));
-  build.alone_ = true;
+  build.in_root_namespace_ = true;
   build.early_ = std::move(sources.binds);
   build.null_mount_ = std::move(sources.null_mount);
-  build.label_mounts(plan.config);
+  build.mount_label_ = std::move(sources.mount_label);
   return build;
-}
-
-void RootfsBuild::label_mounts(const bundle::Config& config) {
-  if (!config.mount_label.empty() && linux::selinux_enabled()) mount_label_ = config.mount_label;
 }
 
 Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::MessageSocket& parent) {
@@ -155,7 +147,7 @@ Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::Messag
   TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   std::vector<UniqueFd> early(config.mounts.size());
   for (std::size_t index = 0; index < config.mounts.size(); ++index)
-    if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
+    if (linux::wants_early_open(config.mounts[index]) && !config.mounts[index].is_id_mapped()) {
       auto tree = linux::open_bind(procfs, config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
       // After these errors, attach_mounts() tries again: the parent may reach a source that init
@@ -180,7 +172,8 @@ Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::Messag
                   "/root/path: " + config.root_path.string());
   RootfsBuild build(std::move(*root), std::move(procfs));
   build.early_ = std::move(early);
-  build.label_mounts(config);
+  if (!config.mount_label.empty() && linux::selinux_enabled())
+    build.mount_label_ = config.mount_label;
   if (!config.masked_paths.empty()) {
     TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
   }
@@ -205,18 +198,18 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .shares_pids = !config.namespaces.contains(NamespaceKind::kPid),
       .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
       .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),
-      .sees_host = !alone_,
+      .in_root_namespace = in_root_namespace_,
       .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     plan.step.enter(InitStep::kMounts, static_cast<int>(index));
     const linux::Mount& mount = config.mounts[index];
-    if (early_[index] && !alone_) {
+    if (early_[index] && !in_root_namespace_) {
       TRY_ASSIGN(const bool covered,
                  within(is_covered(config, mount, early_[index]), name_of(mount, index)));
       if (covered) early_[index].reset();
     }
     UniqueFd from_parent;
-    const bool is_the_parents = is_id_mapped(mount) || wants_lock(config, mount);
+    const bool is_the_parents = mount.is_id_mapped() || wants_lock(config, mount);
     if (is_the_parents) {
       TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
     }
@@ -244,7 +237,7 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
   const bool is_in_user_namespace = config.namespaces.contains(NamespaceKind::kUser);
   linux::DeviceMaker maker(*root_, *procfs_,
                            is_in_user_namespace ? linux::NodeSource::kBindHostNode
-                           : alone_             ? linux::NodeSource::kMakeNodeOnly
+                           : in_root_namespace_ ? linux::NodeSource::kMakeNodeOnly
                                                 : linux::NodeSource::kMakeNode);
   for (const linux::Device& device : linux::default_devices())
     if (std::ranges::find(config.devices, device.path, &linux::Device::path) ==
@@ -276,7 +269,7 @@ Result<void> RootfsBuild::finish_mounts() {
 }
 
 Result<void> RootfsBuild::change_root(const InitPlan& plan) {
-  if (alone_) return linux::sys::chdir("/");
+  if (in_root_namespace_) return linux::sys::chdir("/");  // init has that root since it entered
   if (!plan.has_own_mount_tree()) return linux::chroot_into(*root_);
   return plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_);
 }

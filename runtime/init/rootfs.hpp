@@ -34,20 +34,22 @@ class RootfsBuild {
       : root_(std::move(root)), procfs_(std::move(procfs)) {}
 
   static Result<RootfsBuild> begin(const InitPlan& plan, const linux::MessageSocket& parent);
-  static Result<RootfsBuild> begin_alone(const InitPlan& plan, linux::Procfs procfs,
-                                         HostSources sources);
-  static Result<RootfsBuild> build_alone(const InitPlan& plan, const linux::MessageSocket& parent);
-  void label_mounts(const bundle::Config& config);
+  // Empty: something did not work, and init is back in the host's mount namespace.
+  static Result<std::optional<RootfsBuild>> try_root_namespace(const InitPlan& plan,
+                                                               const linux::MessageSocket& parent);
+  static Result<RootfsBuild> begin_in_root_namespace(const InitPlan& plan, linux::Procfs procfs,
+                                                     HostSources sources);
   Result<void> fill(const InitPlan& plan, const linux::MessageSocket& parent);
   Result<void> attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent);
   Result<void> make_devices(const bundle::Config& config);
 
   friend Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
 
-  bool alone_ = false;  // in a root namespace, which shows nothing of the host
+  bool in_root_namespace_ = false;  // where init sees nothing of the host
   std::optional<linux::SafeDir> root_;
   std::optional<linux::Procfs> procfs_;
-  std::vector<UniqueFd> early_;  // by index: binds that were cloned before the tree was isolated
+  std::vector<UniqueFd> early_;  // by index: binds that were cloned before the host was out of
+                                 // sight, or before the tree was isolated
   std::string mount_label_;      // "" where SELinux is off
   UniqueFd null_mount_;          // the verified /dev/null, to cover masked files
   std::vector<linux::UnfinishedMount> unfinished_;

@@ -23,13 +23,22 @@ namespace ocirun::runtime {
 
 using linux::NamespaceKind;
 
+namespace {
+
+// Empty, also after an error: init then gets a copy of the host's mount namespace. In a user
+// namespace around ocirun, init could neither mount a procfs nor go back.
+UniqueFd try_root_namespace(const InitPlan& plan) {
+  if (!plan.pivot || !fits_root_namespace(plan.config)) return {};
+  auto made = linux::make_root_namespace(plan.config.root_path);
+  return made && is_host_root() ? *std::move(made) : UniqueFd();
+}
+
+}  // namespace
+
 Result<void> InitLink::spawn() {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   const bool staged = needs_stage(plan_.config);
-  // Without such a namespace, also because of an error, init gets a copy of the host's.
-  if (!staged && plan_.pivot && fits_root_namespace(plan_.config))
-    if (auto made = linux::make_root_namespace(plan_.config.root_path))
-      plan_.root_namespace = *std::move(made);
+  plan_.root_namespace = try_root_namespace(plan_);
   // join_cgroups() makes the cgroup namespace after init has joined the v1 cgroups.
   std::uint64_t flags =
       staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);

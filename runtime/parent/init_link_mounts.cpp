@@ -79,7 +79,7 @@ linux::Mount bind_of_rootfs(const bundle::Config& config) {
 }  // namespace
 
 Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
-  if (mount.id_map_kind == linux::IdMapKind::kNone) return UniqueFd();
+  if (!mount.is_id_mapped()) return UniqueFd();
   if (mount.id_map.empty()) return open_user_namespace();
   return within(linux::make_user_namespace(context_.procfs.fd(), mount.id_map),
                 "make a user namespace for an id-mapped mount");
@@ -165,8 +165,7 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
   // If the parent may not clone the source, the answer has no tree. Init then makes the mount, or
   // reports the error of an earlier try of init.
   const int error = tree.error().number();
-  if (mount.id_map_kind == linux::IdMapKind::kNone && (error == EPERM || error == EACCES))
-    return say(Message::kMountTree);
+  if (!mount.is_id_mapped() && (error == EPERM || error == EACCES)) return say(Message::kMountTree);
   return std::unexpected(
       tree.error().within(is_rootfs ? "/root/path" : fmt::format("/mounts/{}", index)));
 }

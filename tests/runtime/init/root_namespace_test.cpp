@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(no_hook_runs_before_the_change_of_the_root) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_mount_needs_no_file_of_the_host_that_is_not_opened_before) {
+BOOST_AUTO_TEST_CASE(a_mount_is_a_bind_or_needs_no_file_of_the_host) {
   for (const char* type : {"proc", "sysfs", "tmpfs", "devpts", "mqueue", "ramfs"})
     BOOST_TEST(fits_with(mount_of(type, "/a")), type);
   for (const char* type : {"overlay", "ext4", "nfs", "fuse", ""})
