@@ -295,6 +295,16 @@ lives() {
   for arch in "$@"; do counted integration/architecture/run "$arch"; done
 }
 
+# foreign_packages ARCH: the Debian packages depend on the libraries of that architecture, which dpkg-shlibdeps has found.
+foreign_packages() {
+  local package
+  install "${package_packages[@]}"
+  ./dev package --arch "$1" || return 1
+  for package in "build/packages-$1"/*.deb; do
+    [[ "$(dpkg-deb -f "$package" Architecture) $(dpkg-deb -f "$package" Depends)" == "$1 "*"libc6 (>= "* ]] || { dpkg-deb -f "$package" && return 1; }
+  done
+}
+
 # foreign_unit_tests ARCH: runs the unit tests of the runtime in a machine of the architecture, whose kernel is a real one.
 foreign_unit_tests() {
   local OCIRUN_PODS=OFF
@@ -319,7 +329,7 @@ compilers() {
   OCIRUN=$PWD/build/clang++-19/ocirun integration_tests integration/{lifecycle,exec}.bats
   for compiler in g++-15 clang++; do
     check "a build by $compiler of Debian testing" integration/lib/other-debian testing bash -euc "
-      apt-get -q install ${compiler/clang++/clang} && source integration/lib/checks.bash && build_by $compiler"
+      apt-get -q install ${compiler/clang++/clang} ${build_packages[*]} && source integration/lib/checks.bash && build_by $compiler"
     OCIRUN=$root/build/$compiler/ocirun integration_tests integration/{lifecycle,exec}.bats
   done
 }
@@ -329,10 +339,10 @@ build_by() {
   cmake --preset release -B "build/$1" -DCMAKE_CXX_COMPILER="$1" -DOCIRUN_PODS=OFF >/dev/null && cmake --build "build/$1"
 }
 
-# kernels: bats files on the kernels of User-Mode Linux that the suites have (5.10, 6.12 and, in 2026, 7.2; part uml has 6.1).
+# kernels: bats files on the kernels of User-Mode Linux that the suites have (5.10, 6.1, 6.12 and, in 2026, 7.2), with pure cgroup v2.
 kernels() {
   local suite
-  for suite in bullseye trixie testing; do machine_suite=$suite machine_tests uml 3600 "${kernel_files[@]}"; done
+  for suite in bullseye bookworm trixie testing; do machine_suite=$suite machine_tests uml 3600 "${kernel_files[@]}"; done
 }
 
 # newer_packages: build/packages-newer has the same programs as build/packages, with the version 0.99.0.

@@ -146,6 +146,7 @@ part() {
       check "build for arm64" build release arm64 ;;
     arm64)
       check "build for arm64" build release arm64
+      check "packages for arm64" foreign_packages arm64
       lives arm64
       foreign_unit_tests arm64 ;;
     architectures)

@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_SUITE(root_namespace)
 BOOST_AUTO_TEST_CASE(the_mount_namespace_is_new_and_there_is_no_user_namespace) {
   BOOST_TEST(fits_root_namespace(config_with({NamespaceKind::kMount, NamespaceKind::kPid})));
   BOOST_TEST(!fits_root_namespace(config_with({NamespaceKind::kPid})));
+  BOOST_TEST(!fits_root_namespace(config_with({NamespaceKind::kMount, NamespaceKind::kTime})));
   BOOST_TEST(!fits_root_namespace(config_with({NamespaceKind::kMount, NamespaceKind::kUser})));
   bundle::Config joined;
   must(joined.namespaces.add({.kind = NamespaceKind::kMount, .path = HostPath("/proc/1/ns/mnt")}));
@@ -66,6 +67,11 @@ BOOST_AUTO_TEST_CASE(a_mount_is_a_bind_or_needs_no_file_of_the_host) {
   linux::Mount bind = mount_of("", "/a");
   bind.bind = true;
   BOOST_TEST(fits_with(bind));
+  bind.propagation = linux::Propagation::kSlave;
+  BOOST_TEST(fits_with(bind));
+  bind.propagation = linux::Propagation::kShared;
+  BOOST_TEST(!fits_with(bind));
+  bind.propagation = linux::Propagation::kUnchanged;
   bind.id_map_kind = linux::IdMapKind::kMount;
   BOOST_TEST(!fits_with(bind));
   linux::Mount remount = mount_of("", "/a");
