@@ -114,8 +114,8 @@ BOOST_AUTO_TEST_CASE(a_parent_that_somebody_else_made_stays_empty) {
     BOOST_TEST(::rmdir((hierarchy.mount_point.string() + parent).c_str()) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_failed_leaves_nothing)  // ERR-1
-{
+BOOST_AUTO_TEST_CASE(what_failed_leaves_nothing,  // ERR-1
+                     *boost::unit_test::precondition(host_has("devices"))) {
   {
     TestCgroup cgroup("failing");
     DeviceRule wide = allow_all(), part = allow_all();

@@ -70,6 +70,7 @@ BOOST_AUTO_TEST_CASE(a_record_of_another_user_must_be_what_the_host_would_give,
                  .ends_with("belongs to user 0, not to 4711"));
   Record elsewhere = cgroup->record();
   elsewhere.created_parents.clear();
+  elsewhere.handed_down.clear();
   elsewhere.directories.front().second = "/home" + elsewhere.path;
   BOOST_TEST(must_fail(check_record(elsewhere, layout, Uid())).contains("would not put"));
 }
