@@ -49,6 +49,7 @@ absent() { [[ ! -e $1 ]]; }
   local ids
   for ids in checkpoint/ids-*.img; do forge_image "${ids##*/}" "images['entries'][0].update(uts_ns_id=77)"; done
   echo '{"magic": "UTSNS", "entries": [{"nodename": "forged", "domainname": "forged"}]}' >"$TMP/uts.json"
+  needs_crit
   crit encode -i "$TMP/uts.json" -o checkpoint/utsns-77.img
   restore_fails
   output_mentions "the container of the images has a uts namespace of its own: it has joined none by a path"
@@ -66,6 +67,7 @@ absent() { [[ ! -e $1 ]]; }
   script 'sleep 1234567 & i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'
   checkpoint_counter
   local child
+  needs_crit
   child=$(crit decode -i checkpoint/pstree.img | jq '[.entries[] | select(.ppid != 0)][0].pid')
   forge_image pstree.img "[entry.update(sid=31999, pgid=31999) for entry in images['entries'] if entry['pid'] == $child]"
   forge_image "core-$child.img" "images['entries'][0]['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
@@ -181,7 +183,7 @@ os.execv(sys.argv[1], sys.argv[1:])" "$OCIRUN" --root "$ROOT" run --detach --pre
 }
 
 @test "the numbers that ocirun knows of criu's messages are those of the criu that is installed" {
-  command -v crit >/dev/null || skip "crit is not installed"
+  needs_crit
   python3 - "$BATS_TEST_DIRNAME/../runtime/images/proto.hpp" <<'EOF'
 import glob, importlib, os, re, sys
 import pycriu.images

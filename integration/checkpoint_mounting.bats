@@ -18,6 +18,7 @@ counts_after() { script "$1
 # images_of_mounts: the names of the images with mounts: that of init, then those of other namespaces.
 images_of_mounts() {
   local first
+  needs_crit
   first=mountpoints-$(crit decode -i checkpoint/ids-1.img | jq '.entries[0].mnt_ns_id').img
   echo "$first"
   find checkpoint -name 'mountpoints-*.img' ! -name "$first" -printf '%f\n'

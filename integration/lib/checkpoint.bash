@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2119,SC2120 # as in lint.bats; functions with optional arguments
 # What the tests of `checkpoint` and `restore` share.
 
+needs_crit() { command -v crit >/dev/null || skip "crit is not installed"; }
 needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
 
 # broken_criu: a program at $TMP/criu that ends at once. For tests of what comes before criu, on hosts without a criu.
@@ -47,6 +48,7 @@ run_counter() {
 forge() { forge_image core-1.img "core = images['entries'][0]; $1"; }
 # forge_image IMAGE STATEMENT: edits an image. The Python statement changes `images`.
 forge_image() {
+  needs_crit
   local edit="import json, sys; images = json.load(sys.stdin); $2; json.dump(images, sys.stdout)"
   crit decode -i "$TMP/checkpoint/$1" | python3 -c "$edit" >"$TMP/image.json"
   crit encode -i "$TMP/image.json" -o "$TMP/checkpoint/$1"
