@@ -1,0 +1,42 @@
+# The start of the static program: linux/start/libc_start.cpp takes the place of glibc's.
+
+load lib/common
+
+setup() {
+  [[ $(uname -m) == x86_64 && $OCIRUN == */release/* ]] || skip "the start is that of release builds for x86-64"
+  common_setup
+  [[ ! -e $REPO/build/release/linux/libc-start.o || -n $(find "$REPO/build/release" -path '*ocirun_start*' -name '*.o') ]] ||
+    skip "this C library keeps its own start"
+}
+
+# build_probe: builds the probe as CMake builds ocirun.
+build_probe() {
+  c++ -std=c++23 -D_GNU_SOURCE -Os -fPIE -static-pie -fno-stack-protector -c -o "$TMP/start.o" "$REPO/linux/start/libc_start.cpp"
+  c++ -std=c++23 -Os -fPIE -static-pie -fstack-protector-strong -o "$TMP/probe" "$REPO/integration/lib/start-probe.cpp" "$TMP/start.o"
+}
+
+@test "the executable has no CPUID, which costs an exit to the hypervisor" {
+  run -0 objdump -d "$OCIRUN"
+  [[ $output == *syscall* ]] || fail_with_output "no disassembly"
+  run -1 grep -w cpuid <<<"$output"
+}
+
+@test "the start sets up what glibc's own sets up" {
+  build_probe
+  GREETING=hello run -7 "$TMP/probe" word
+  [[ $output == 'a constructor is told of 2 arguments
+canary random
+pointer guard random
+word, hello, constructed
+page 4096, memory moved
+thread joined
+exception caught, 2.718
+at exit
+destroyed' ]] || fail_with_output "another output"
+}
+
+@test "an overflow of the stack is seen" {
+  build_probe
+  GREETING=hello run -134 "$TMP/probe" a-text-that-is-longer-than-eight-bytes word
+  [[ $output == *'stack smashing detected'* ]] || fail_with_output "not seen"
+}

@@ -1,0 +1,118 @@
+// The start of the C library, in the place of glibc's own __libc_start_main().
+//
+// glibc's start asks the processor for its features and caches, with 68 CPUID instructions on an
+// Intel processor. In a virtual machine each of them is an exit to the hypervisor, which takes ten
+// microseconds or more: more than all else that a short command of ocirun does in user mode. Only
+// the string functions of glibc use the answers, to choose variants with wider registers. Without
+// answers they choose the variants that every x86-64 processor has. The function below takes the
+// same steps in the same order as glibc 2.36, except that one. CMake links it only with a libc.a
+// whose libc-start.o refers to the symbols that it is known to refer to: another C library keeps
+// its own start.
+//
+// Until start() has set the canary, no function here may check a canary (CMake turns the stack
+// protector off for this file).
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+namespace {
+
+using Main = int (*)(int, char**, char**);
+using Constructor = void (*)(int, char**, char**);
+using Destructor = void (*)();
+
+}  // namespace
+
+// Functions and variables of glibc and of the linker that have no header.
+extern "C" {
+extern void* stack_end asm("__libc_stack_end");
+extern int is_privileged asm("__libc_enable_secure");
+void call_at_exit(void (*function)(void*), void* argument, void* library) asm("__cxa_atexit");
+#pragma GCC visibility push(hidden)
+extern Constructor first_preinit[] asm("__preinit_array_start");
+extern Constructor last_preinit[] asm("__preinit_array_end");
+extern Constructor first_constructor[] asm("__init_array_start");
+extern Constructor last_constructor[] asm("__init_array_end");
+extern Destructor first_destructor[] asm("__fini_array_start");
+extern Destructor last_destructor[] asm("__fini_array_end");
+extern const std::uintptr_t* random_bytes asm("_dl_random");
+void read_auxiliary_vector(const ElfW(auxv_t) * vector) asm("_dl_aux_init");
+void read_tunables(char** environment) asm("__tunables_init");
+void relocate_program() asm("_dl_relocate_static_pie");
+void set_up_thread() asm("__libc_setup_tls");
+void initialize_threads(bool is_first) asm("__libc_early_init");
+void initialize_libc(int argc, char** argv, char** environment) asm("__libc_init_first");
+void check_standard_streams() asm("__libc_check_standard_fds");
+void first_code() asm("_init");
+void last_code() asm("_fini");
+#pragma GCC visibility pop
+
+// What memcpy(3) and memset(3) read. glibc computes these sizes, in bytes, from those of the
+// caches. These are the sizes that it has for an unknown processor.
+long data_cache asm("__x86_data_cache_size") = 32 * 1024;
+long half_of_data_cache asm("__x86_data_cache_size_half") = 32 * 1024 / 2;
+long shared_cache asm("__x86_shared_cache_size") = 1024 * 1024;
+long half_of_shared_cache asm("__x86_shared_cache_size_half") = 1024 * 1024 / 2;
+long least_past_the_caches asm("__x86_shared_non_temporal_threshold") = 1024 * 1024 * 3 / 4;
+long least_for_movsb asm("__x86_rep_movsb_threshold") = 2048;
+long most_for_movsb asm("__x86_rep_movsb_stop_threshold") = 1024 * 1024 * 3 / 4;
+long least_for_stosb asm("__x86_rep_stosb_threshold") = 2048;
+int string_control asm("__x86_string_control") = 0;
+}
+
+namespace {
+
+constexpr int kCanaryOffset = 0x28;        // of the thread's header, the base of the register fs
+constexpr int kPointerGuardOffset = 0x30;  // what setjmp(3) and atexit(3) hide pointers with
+
+void write_to_thread(int offset, std::uintptr_t value) {
+  asm volatile("mov %0, %%fs:(%1)" : : "r"(value), "r"(static_cast<long>(offset)) : "memory");
+}
+
+// The canary's lowest byte is a NUL, which ends a string that would be copied over the canary.
+void protect_thread() {
+  write_to_thread(kCanaryOffset, random_bytes[0] & ~std::uintptr_t{0xff});
+  write_to_thread(kPointerGuardOffset, random_bytes[1]);
+}
+
+void run(Constructor* first, const Constructor* last, int argc, char** argv) {
+  for (; first != last; ++first) (*first)(argc, argv, environ);
+}
+
+void destroy(void*) {
+  for (Destructor* next = last_destructor; next != first_destructor;) (*--next)();
+  last_code();
+}
+
+}  // namespace
+
+// Called by _start, with the initial stack of the process: argv, NULL, environment, NULL, auxiliary
+// vector. For a static program the kernel passes no function to call at the exit.
+extern "C" [[noreturn, gnu::used]] void start(Main main, int argc, char** argv, void (*)(),
+                                              void (*)(), void (*)(),
+                                              void* stack) asm("__libc_start_main");
+
+extern "C" void start(Main main, int argc, char** argv, void (*)(), void (*)(), void (*)(),
+                      void* stack) {
+  environ = argv + argc + 1;
+  stack_end = stack;
+  char** end = environ;
+  while (*end != nullptr) ++end;
+  read_auxiliary_vector(reinterpret_cast<const ElfW(auxv_t)*>(end + 1));
+  read_tunables(environ);
+  relocate_program();  // from here on tables of pointers can be read
+  set_up_thread();
+  protect_thread();
+  initialize_threads(true);
+  initialize_libc(argc, argv, environ);
+  call_at_exit(destroy, nullptr, nullptr);
+  if (is_privileged != 0) check_standard_streams();
+  run(first_preinit, last_preinit, argc, argv);
+  first_code();
+  run(first_constructor, last_constructor, argc, argv);
+  std::exit(main(argc, argv, environ));
+}
