@@ -84,11 +84,16 @@ Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
           "{}: SCMP_ACT_NOTIFY cannot be used for write, with which the runtime reports"
           " while nobody listens yet",
           place);
-    (is_system_call(name) ? prepared.names : unknown).push_back(name);
+    if (is_system_call(name))
+      prepared.names.push_back(&name);
+    else
+      unknown.push_back(name);
   }
-  // A name that is given twice means the same as once.
-  std::ranges::sort(prepared.names);
-  prepared.names.erase(std::ranges::unique(prepared.names).begin(), prepared.names.end());
+  // A name that is given twice means the same as once. The profiles of engines are sorted.
+  const auto text = [](const std::string* name) -> const std::string& { return *name; };
+  auto& names = prepared.names;
+  if (!std::ranges::is_sorted(names, {}, text)) std::ranges::sort(names, {}, text);
+  names.erase(std::ranges::unique(names, {}, text).begin(), names.end());
   return prepared;
 }
 

@@ -18,10 +18,12 @@ struct PreparedRule {
   /// A call that meets all conditions of one of these sets gets the answer. There is one set, or,
   /// if the rule has two conditions on one argument, one set for each condition (S-9).
   std::vector<std::vector<SeccompArgument>> alternatives;
-  std::vector<std::string> names;  // of system calls that libseccomp knows on some architecture
-  std::size_t index = 0;           // in /linux/seccomp/syscalls
+  /// System calls that libseccomp knows on some architecture. The strings are those of the profile.
+  std::vector<const std::string*> names;
+  std::size_t index = 0;  // in /linux/seccomp/syscalls
 };
 
+/// Refers to the SeccompProfile that it was prepared from.
 struct PreparedProfile {
   std::uint32_t default_answer = 0;  // SECCOMP_RET_* with its data
   std::vector<PreparedRule> rules;   // in the profile's order

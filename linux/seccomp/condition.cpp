@@ -189,32 +189,38 @@ constexpr std::uint64_t kIpcBits = 0xFFFF;
 // The number of socketcall, counted from the first call number of the architecture: 4000 on MIPS, 0
 // on all others with socketcall.
 constexpr int kSocketCall = 102;
-constexpr int kNumbersAsked = 600;
+// The calls behind socketcall and ipc have numbers of their own between the first of MIPS (168,
+// counted in the same way) and semtimedop_time64 (420).
+constexpr int kFirstAsked = 160;
+constexpr int kLastAsked = 450;
 
 }  // namespace
 
-std::vector<EntryPoint> EntryPoints::of(const std::string& name) {
+void EntryPoints::find(const std::string& name, std::vector<EntryPoint>& found) {
+  found.clear();
   const int number = ::seccomp_syscall_resolve_name_arch(architecture_, name.c_str());
-  if (number >= 0) return {{static_cast<std::uint32_t>(number), std::nullopt}};
+  if (number >= 0) {
+    found.push_back({static_cast<std::uint32_t>(number), std::nullopt});
+    return;
+  }
   const int multiplexer = ::seccomp_syscall_resolve_name_rewrite(architecture_, name.c_str());
-  if (multiplexer < 0) return {};
+  if (multiplexer < 0) return;
   const Condition selector{.argument = 0,
                            .op = SeccompOperator::kMaskedEqual,
                            .mask = number < kFirstOfIpc ? kIpcBits : kSocketCallBits,
                            .value = static_cast<std::uint64_t>(-number % kCallsPerMultiplexer)};
-  std::vector<EntryPoint> found{{static_cast<std::uint32_t>(multiplexer), selector}};
+  found.push_back({static_cast<std::uint32_t>(multiplexer), selector});
   if (const auto own = own_number(name)) found.push_back({*own, std::nullopt});
-  return found;
 }
 
 // libseccomp does not return the own number of such a call, but returns the name for each number.
-// So this function asks for the names of all numbers.
+// So this function asks for the names of all numbers that such calls have.
 std::optional<std::uint32_t> EntryPoints::own_number(const std::string& name) {
   if (!own_numbers_) {
     own_numbers_.emplace();
     const int first =
         ::seccomp_syscall_resolve_name_arch(architecture_, "socketcall") - kSocketCall;
-    for (int number = first; number < first + kNumbersAsked; ++number) {
+    for (int number = first + kFirstAsked; number <= first + kLastAsked; ++number) {
       const std::unique_ptr<char, decltype(&::free)> known(
           ::seccomp_syscall_resolve_num_arch(architecture_, number), ::free);
       if (known) own_numbers_->emplace(known.get(), static_cast<std::uint32_t>(number));

@@ -55,8 +55,8 @@ class EntryPoints {
  public:
   explicit EntryPoints(std::uint32_t architecture) : architecture_(architecture) {}
 
-  /// Empty if the architecture lacks the call.
-  std::vector<EntryPoint> of(const std::string& name);
+  /// Replaces the content of `found`. It becomes empty if the architecture lacks the call.
+  void find(const std::string& name, std::vector<EntryPoint>& found);
 
  private:
   std::optional<std::uint32_t> own_number(const std::string& name);

@@ -28,22 +28,37 @@ constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
 // The limit for all calls of an architecture: a hostile profile could otherwise use up the memory.
 constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
-std::pair<std::uint32_t, std::uint64_t> call_of(const Mention& mention) {
-  const auto& [number, selector] = mention.entry;
-  return {number, selector ? selector->value : 0};  // socketcall and ipc have no call 0
-}
+// What a profile is sorted by: the number, the call behind it, and the position in the profile.
+struct Order {
+  std::uint32_t number = 0;
+  std::uint32_t selected = 0;  // socketcall and ipc have no call 0
+  std::size_t position = 0;
+
+  auto operator<=>(const Order&) const = default;
+};
 
 // All mentions in the profile, sorted by call, then by rule.
 std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
   EntryPoints entry_points(architecture);
   std::vector<Mention> found;
-  for (const PreparedRule& rule : profile.rules)
-    for (const std::string& name : rule.names)
-      for (const EntryPoint& entry : entry_points.of(name)) found.push_back({entry, &rule, &name});
-  std::ranges::sort(found, {}, [](const Mention& mention) {
-    return std::pair(call_of(mention), mention.rule->index);
-  });
-  return found;
+  std::vector<Order> order;
+  std::vector<EntryPoint> entries;
+  for (const PreparedRule& rule : profile.rules) {
+    for (const std::string* name : rule.names) {
+      entry_points.find(*name, entries);
+      for (const EntryPoint& entry : entries) {
+        const auto selected =
+            entry.selector ? static_cast<std::uint32_t>(entry.selector->value) : 0;
+        order.push_back({entry.number, selected, found.size()});
+        found.push_back({entry, &rule, name});
+      }
+    }
+  }
+  std::ranges::sort(order);
+  std::vector<Mention> sorted;
+  sorted.reserve(found.size());
+  for (const Order& next : order) sorted.push_back(found[next.position]);
+  return sorted;
 }
 
 // Leaves out the conditions on no bit, which hold for every call.

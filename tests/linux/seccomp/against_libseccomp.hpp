@@ -55,9 +55,9 @@ inline std::vector<const linux::PreparedRule*> rules_for(const linux::PreparedPr
                                                          std::uint32_t architecture, int number) {
   std::vector<const linux::PreparedRule*> found;
   for (const linux::PreparedRule& rule : profile.rules)
-    for (const std::string& name : rule.names)
-      if (::seccomp_syscall_resolve_name_rewrite(architecture, name.c_str()) == number ||
-          own_name_of(architecture, number) == name)
+    for (const std::string* name : rule.names)
+      if (::seccomp_syscall_resolve_name_rewrite(architecture, name->c_str()) == number ||
+          own_name_of(architecture, number) == *name)
         found.push_back(&rule);
   return found;
 }

@@ -102,7 +102,7 @@ inline Result<linux::Program> libseccomp_program(std::uint32_t architecture,
     if (error < 0) return fail(-error, "/linux/seccomp/architectures: choose {:#x}", architecture);
   }
   for (const linux::PreparedRule& rule : profile.rules)
-    for (const std::string& name : rule.names) TRY(add_rule(context, rule, name));
+    for (const std::string* name : rule.names) TRY(add_rule(context, rule, *name));
   return export_program(context);
 }
 
