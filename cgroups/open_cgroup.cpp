@@ -57,8 +57,7 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
 
 Result<FreezerState> freezer_state_of(const Record& record) {
   TRY(check_shape(record));
-  std::vector<Node> nodes = nodes_of(record);
-  std::erase_if(nodes, [](const Node& node) { return !node.unified() && !node.has("freezer"); });
+  const std::vector<Node> nodes = nodes_with_freezer(record);
   for (const Node& node : nodes)
     TRY(within(check_is_in_cgroupfs(node.path()), "the container's record"));
   return read_freezer(nodes);

@@ -53,8 +53,8 @@ END
   local bare with
   bare=$(calls -f --cgroup-manager=disabled run --bundle "$BUNDLE" "$ID")
   with=$(calls -f run --bundle "$BUNDLE" "$ID")
-  at_most 710 "$bare" "run without cgroups"
-  at_most 17 $(((with - bare) / $(hierarchies))) "run, for each hierarchy"
+  at_most 700 "$bare" "run without cgroups"
+  at_most 16 $(((with - bare) / $(hierarchies))) "run, for each hierarchy"
 }
 
 # costs LIMIT [-f] COMMAND…: the command makes at most LIMIT system calls.
@@ -65,15 +65,15 @@ costs() {
 }
 
 @test "system calls of create, start, state, list, exec and delete" {
-  costs 195 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
-  costs 63 state "$ID"
-  costs 78 list
-  costs 96 start "$ID"
+  costs 188 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
+  costs 60 state "$ID"
+  costs 72 list
+  costs 88 start "$ID"
   wait_for status_is stopped
-  costs 94 delete "$ID"
+  costs 84 delete "$ID"
   config '.process.args = ["/bin/sleep", "1000"]'
   create_and_start
-  costs 420 -f exec "$ID" /bin/true
+  costs 408 -f exec "$ID" /bin/true
 }
 
 @test "page faults of run and state, and the size of the executable" {

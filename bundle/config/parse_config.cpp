@@ -190,7 +190,7 @@ Result<std::string> read_config_file(const HostPath& bundle) {
   auto text = linux::read_file(*directory, "config.json", Document::kMaxSize);
   if (!text && text.error().number() == ENOENT)  // D-1
     return refuse("config.json not found in {}", bundle.string());
-  return within(std::move(text), fmt::format("read {}/config.json", bundle.string()));
+  return within(std::move(text), "read {}/config.json", bundle.string());
 }
 
 Result<std::string> upgrade_document(std::string_view text) {

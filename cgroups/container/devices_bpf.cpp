@@ -182,7 +182,7 @@ Result<void> attach_device_program(const Directory& cgroup, std::span<const Devi
     TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
     return attach_program(directory, *program);
   };
-  return within(attach(), fmt::format("/linux/resources/devices: cgroup {}", cgroup.path()));
+  return within(attach(), "/linux/resources/devices: cgroup {}", cgroup.path());
 }
 
 }  // namespace ocirun::cgroups

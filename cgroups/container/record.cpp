@@ -22,10 +22,7 @@ std::string joined(const std::vector<std::string>& names) {
 Result<void> check_shape(const Record& record) {
   if (record.directories.empty())
     return refuse("the container's record is damaged: it names no cgroup");
-  const auto is_normal = [](const std::string& path) {
-    const Result<std::string> normal = normal_path(path, "the container's record");
-    return normal && *normal == path && path != "/";
-  };
+  const auto is_normal = [](const std::string& path) { return is_normal_path(path); };
   if (!is_normal(record.path))
     return refuse("the container's record is damaged: \"{}\" is no cgroup's path", record.path);
   const std::string name = record.path.substr(record.path.rfind('/') + 1);
@@ -67,16 +64,30 @@ Record planned_record(const Layout& layout, const Placement& placement) {
   return record;
 }
 
+namespace {
+
+Node node_from(const Record& record, const decltype(Record::directories)::value_type& entry) {
+  const auto& [controllers, directory] = entry;
+  const auto names = words(controllers, ',');
+  std::string mount_point = directory;
+  if (mount_point.ends_with(record.path))
+    mount_point.resize(mount_point.size() - record.path.size());
+  return {{names.begin(), names.end()}, std::move(mount_point), directory};
+}
+
+}  // namespace
+
 std::vector<Node> nodes_of(const Record& record) {
   std::vector<Node> nodes;
-  for (const auto& [controllers, directory] : record.directories) {
-    const auto names = words(controllers, ',');
-    std::string mount_point = directory;
-    if (mount_point.ends_with(record.path))
-      mount_point.resize(mount_point.size() - record.path.size());
-    nodes.emplace_back(std::vector<std::string>(names.begin(), names.end()), mount_point,
-                       directory);
-  }
+  for (const auto& entry : record.directories) nodes.push_back(node_from(record, entry));
+  return nodes;
+}
+
+std::vector<Node> nodes_with_freezer(const Record& record) {
+  std::vector<Node> nodes;
+  for (const auto& entry : record.directories)
+    if (entry.first.empty() || contains(words(entry.first, ','), "freezer"))
+      nodes.push_back(node_from(record, entry));
   return nodes;
 }
 

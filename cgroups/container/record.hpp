@@ -36,6 +36,9 @@ Record planned_record(const Layout& layout, const Placement& placement);
 Result<void> check_shape(const Record& record);
 /// The cgroup's node in each hierarchy, none of them opened, in the order of `record.directories`.
 std::vector<Node> nodes_of(const Record& record);
+/// As nodes_of(), but only the nodes that can freeze the cgroup: that of the controller freezer,
+/// and that of the unified hierarchy.
+std::vector<Node> nodes_with_freezer(const Record& record);
 /// The directories above those of `record` that do not exist yet, deepest first.
 std::vector<std::string> missing_parents(const Record& record);
 /// Checks a record that another user, `owner`, wrote. Its directories must be the ones that

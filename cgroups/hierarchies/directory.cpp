@@ -62,19 +62,9 @@ Result<UniqueFd> open_in(Fd directory, const std::string& name, int flags) {
   return opened;
 }
 
-Result<std::string> read_whole(Fd fd) {
-  std::string text;
-  char buffer[4096];
-  while (true) {
-    const ssize_t count = ::read(fd.value, buffer, sizeof buffer);
-    if (count == 0) return text;
-    if (count < 0) {
-      if (errno == EINTR) continue;
-      return fail(errno, "read");
-    }
-    text.append(buffer, static_cast<std::size_t>(count));
-    if (text.size() > kLargestFile) return fail(EFBIG, "read");
-  }
+/// The files that hold a list of ids. The kernel writes all other files as a whole.
+bool is_list(std::string_view file) {
+  return file == "cgroup.procs" || file == "cgroup.threads" || file == "tasks";
 }
 
 /// The names of one type (DT_DIR, DT_REG) in `directory`, whose descriptor is O_PATH.
@@ -137,7 +127,10 @@ Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const 
 
 Result<std::string> Directory::read(const std::string& file) const {
   TRY_ASSIGN(const UniqueFd fd, open_file(file, O_RDONLY));
-  return within(read_whole(fd), fmt::format("{}/{}", path_, file));
+  auto text = is_list(file) ? linux::sys::read_all(fd, kLargestFile)
+                            : linux::sys::read_value(fd, kLargestFile);
+  if (!text) return std::unexpected(text.error().within(fmt::format("{}/{}", path_, file)));
+  return text;
 }
 
 std::string Directory::read_or_empty(const std::string& file) const {

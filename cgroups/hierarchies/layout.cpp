@@ -11,6 +11,8 @@
 namespace ocirun::cgroups {
 namespace {
 
+constexpr std::size_t kLongestPart = 255;  // of a path, in bytes
+
 struct CgroupMount {
   std::string root, mount_point;
   bool unified = false;
@@ -104,12 +106,25 @@ Result<std::string> normal_path(std::string_view text, std::string_view what) {
     if (part == ".") continue;
     if (part == "..")
       return refuse("{} \"{}\": \"..\" is not allowed in a cgroup's path", what, text);
-    if (part.size() > 255)
-      return refuse("{} \"{}\": a part of a cgroup's path has at most 255 bytes", what, text);
+    if (part.size() > kLongestPart)
+      return refuse("{} \"{}\": a part of a cgroup's path has at most {} bytes", what, text,
+                    kLongestPart);
     path += '/';
     path += part;
   }
   return path.empty() ? "/" : path;
+}
+
+bool is_normal_path(std::string_view text) {
+  if (!text.starts_with('/')) return false;
+  if (std::ranges::any_of(text, [](unsigned char c) { return c == 0x7f || c < ' '; })) return false;
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view part = text.substr(0, text.find('/'));
+    if (part.empty() || part == "." || part == ".." || part.size() > kLongestPart) return false;
+    text.remove_prefix(part.size());
+  }
+  return true;
 }
 
 Result<Placement> place(const std::optional<std::string>& cgroups_path, const std::string& id) {

@@ -53,6 +53,9 @@ Result<Placement> place(const std::optional<std::string>& cgroups_path, const st
 /// errors.
 Result<std::string> normal_path(std::string_view text, std::string_view what);
 
+/// Whether normal_path() returns `text` itself, and `text` is not "/".
+bool is_normal_path(std::string_view text);
+
 /// The caller's own cgroup as a path below the mount point of the hierarchy; "" for the cgroup that
 /// is mounted there.
 std::string shown_path(const Hierarchy& hierarchy);

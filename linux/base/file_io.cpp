@@ -28,11 +28,17 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
                           mode_t mode) {
   const std::string temporary = fmt::format(".{:.200}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
+    const auto make = [&] {
+      return sys::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                         mode);
+    };
+    auto made = make();
     // The temporary name can be guessed, so another user may have put a symlink, a fifo or an open
     // file there. Removes such a file instead of writing to it.
-    ::unlinkat(directory.value, temporary.c_str(), 0);
-    const auto made =
-        sys::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (!made && made.error().number() == EEXIST) {
+      ::unlinkat(directory.value, temporary.c_str(), 0);
+      made = make();
+    }
     if (!made) return fail(made.error().number(), "make a file in its directory");
     const UniqueFd& fd = *made;
     TRY(write_all(fd, content));
@@ -43,7 +49,7 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
     return {};
   }();
   if (!written) ::unlinkat(directory.value, temporary.c_str(), 0);
-  return within(std::move(written), fmt::format("write {}", name));
+  return within(std::move(written), "write {}", name);
 }
 
 Result<UniqueFd> open_parent(const HostPath& path) {
@@ -67,7 +73,7 @@ Result<std::string> read_file(Fd directory, const std::string& name, std::size_t
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail(errno, "stat {}", name);
   if (!S_ISREG(status.st_mode)) return refuse("{}: must be a regular file", name);
-  return within(sys::read_all(fd, limit), fmt::format("read {}", name));
+  return within(sys::read_all(fd, limit), "read {}", name);
 }
 
 Result<void> for_each_entry(

@@ -294,17 +294,30 @@ Result<void> chdir(const char* path) {
 }
 Result<void> fchdir(Fd directory) { return checked(::fchdir(directory.value), "change directory"); }
 
-Result<std::string> read_all(Fd fd, std::size_t limit) {
+namespace {
+
+constexpr std::size_t kReadSize = 4096;
+
+/// Reads until a read returns `last` bytes or fewer.
+Result<std::string> read_until(Fd fd, std::size_t limit, std::size_t last) {
   std::string text;
-  char block[4096];
+  char block[kReadSize];
   for (;;) {
     const ssize_t got = retry([&] { return ::read(fd.value, block, sizeof block); });
     if (got < 0) return last_error("read");
-    if (got == 0) return text;
-    if (text.size() + static_cast<std::size_t>(got) > limit)
-      return fail(EFBIG, "read: more than {} bytes", limit);
-    text.append(block, static_cast<std::size_t>(got));
+    const auto count = static_cast<std::size_t>(got);
+    if (text.size() + count > limit) return fail(EFBIG, "read: more than {} bytes", limit);
+    text.append(block, count);
+    if (count <= last) return text;
   }
+}
+
+}  // namespace
+
+Result<std::string> read_all(Fd fd, std::size_t limit) { return read_until(fd, limit, 0); }
+
+Result<std::string> read_value(Fd fd, std::size_t limit) {
+  return read_until(fd, limit, kReadSize - 1);
 }
 
 Result<void> write_once(Fd fd, std::string_view data) {

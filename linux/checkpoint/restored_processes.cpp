@@ -40,7 +40,7 @@ Result<void> walk(const Procfs& procfs, std::vector<int>& pids) {
   for (std::size_t next = 0; next < pids.size(); ++next) {
     if (pids.size() > kMostProcesses) return refuse("the images hold too many processes");
     auto added = add_children(procfs, pids[next], pids);
-    if (!added && walked) walked = within(std::move(added), fmt::format("process {}", pids[next]));
+    if (!added && walked) walked = within(std::move(added), "process {}", pids[next]);
   }
   return walked;
 }

@@ -117,12 +117,12 @@ Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
 
 Result<void> Procfs::write(std::string_view path, std::string_view value) const {
   TRY_ASSIGN(const UniqueFd file, open_file(path, O_WRONLY));
-  return within(sys::write_once(file, value), fmt::format("/proc/{}", path));
+  return within(sys::write_once(file, value), "/proc/{}", path);
 }
 
 Result<std::string> Procfs::read(std::string_view path) const {
   TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
-  return within(sys::read_all(file, kReadLimit), fmt::format("/proc/{}", path));
+  return within(sys::read_all(file, kReadLimit), "/proc/{}", path);
 }
 
 Result<UniqueFd> Procfs::reopen(Fd descriptor, int flags) const {
@@ -199,7 +199,7 @@ Result<ProcessStat> read_process_stat(int pid) {
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
   TRY(verify_pid_namespace());
-  TRY_ASSIGN(const std::string text, within(sys::read_all(*file, kReadLimit), path));
+  TRY_ASSIGN(const std::string text, within(sys::read_value(*file, kReadLimit), path));
   const auto stat = parse_process_stat(text);
   if (!stat) return refuse("{}: not understood", path);
   return *stat;

@@ -103,7 +103,7 @@ Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& fil
   const std::string source = filesystem.source.empty() ? filesystem.type : filesystem.source;
   TRY(within(mount_from_procfs(point.procfs, source, point.target, filesystem.type.c_str(),
                                filesystem.superblock_flags | mount_flags(attributes), data.c_str()),
-             fmt::format("filesystem {:?}", filesystem.type)));
+             "filesystem {:?}", filesystem.type));
   return open_made(point, before);
 }
 

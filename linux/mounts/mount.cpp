@@ -151,7 +151,7 @@ Result<UniqueFd> place_host_directory(const Mount& mount, const MountPoint& poin
     placement.recursive_attributes.set |= MOUNT_ATTR_RDONLY;
     placement.attributes.clear &= ~std::uint64_t{MOUNT_ATTR_RDONLY};
   }
-  return within(place_bind(point, host, placement), fmt::format("bind {}", directory.path));
+  return within(place_bind(point, host, placement), "bind {}", directory.path);
 }
 
 Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& mount,
@@ -247,7 +247,7 @@ Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, c
 Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished) {
   return within(
       change_attributes(procfs, unfinished.mount, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop),
-      fmt::format("make {} read-only", unfinished.destination.string()));
+      "make {} read-only", unfinished.destination.string());
 }
 
 bool wants_early_open(const Mount& mount) {
@@ -272,7 +272,7 @@ Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, F
 Result<UniqueFd> clone_bind(const Mount& mount, Fd source) {
   TRY_ASSIGN(DetachedMount tree,
              within(DetachedMount::clone_of(source, recursion_of(mount.recursive)),
-                    fmt::format("mount {}: bind {}", mount.destination.string(), mount.source)));
+                    "mount {}: bind {}", mount.destination.string(), mount.source));
   return std::move(tree).release();
 }
 

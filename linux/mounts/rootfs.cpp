@@ -284,8 +284,7 @@ Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
   Masks masks(finder, procfs, verified_null_mount, mount_label);
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!stands_before(paths, i))
-      TRY(within(masks.cover(paths[i]),
-                 fmt::format("/linux/maskedPaths/{}: mask {}", i, paths[i].string())));
+      TRY(within(masks.cover(paths[i]), "/linux/maskedPaths/{}: mask {}", i, paths[i].string()));
   return {};
 }
 
@@ -295,7 +294,7 @@ Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!stands_before(paths, i))
       TRY(within(make_read_only(finder, procfs, paths[i]),
-                 fmt::format("/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string())));
+                 "/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string()));
   return {};
 }
 

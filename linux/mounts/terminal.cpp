@@ -64,8 +64,8 @@ Result<void> set_size(Fd terminal, ConsoleSize size) {
 Result<void> give_to(Fd slave, Uid owner) {
   TRY_ASSIGN(const struct stat info, sys::fstat(slave));
   if (info.st_uid == owner.value()) return {};
-  return within(sys::fchown(slave, owner.value(), info.st_gid),
-                fmt::format("give the terminal to user {}", owner.value()));
+  return within(sys::fchown(slave, owner.value(), info.st_gid), "give the terminal to user {}",
+                owner.value());
 }
 
 Result<Terminal> open_pty(const SafeDir& root, const Procfs& procfs,

@@ -54,7 +54,7 @@ Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_v
   const std::string path = fmt::format("{}/{}", pid, name);
   TRY_ASSIGN(const UniqueFd fd,
              sys::openat(procfs, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  return within(sys::write_once(fd, text), fmt::format("write {}", name));
+  return within(sys::write_once(fd, text), "write {}", name);
 }
 
 constexpr std::size_t kMostWords = 2048;  // of a map program's output, kept for the error

@@ -115,10 +115,9 @@ Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
   for (const NamespaceKind kind : kNamespaceKinds) {
     const Namespace* entry = set.find(kind);
     if (entry == nullptr || !entry->path) continue;
-    TRY_ASSIGN(PinnedNamespace one,
-               within(pin_namespace(kind, entry->path->string()),
-                      fmt::format("/linux/namespaces/{}/path: join the {} namespace",
-                                  entry - set.entries().data(), config_name(kind))));
+    TRY_ASSIGN(PinnedNamespace one, within(pin_namespace(kind, entry->path->string()),
+                                           "/linux/namespaces/{}/path: join the {} namespace",
+                                           entry - set.entries().data(), config_name(kind)));
     pinned.push_back(std::move(one));
   }
   return pinned;

@@ -131,8 +131,8 @@ Result<void> write_sysctls(std::span<const Sysctl> sysctls, const Procfs& procfs
     auto written = procfs.write("sys/" + sysctl.path, value);
     if (written) continue;
     const std::string_view advice = write_advice(written.error().number());
-    return within(std::move(written),
-                  fmt::format("{}: set to \"{}\"{}", pointer_of(sysctl), sysctl.value, advice));
+    return within(std::move(written), "{}: set to \"{}\"{}", pointer_of(sysctl), sysctl.value,
+                  advice);
   }
   return {};
 }

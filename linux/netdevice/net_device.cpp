@@ -89,8 +89,8 @@ Result<Whereabouts> bring_back(const Departure& device, const Place& here,
 }  // namespace
 
 Result<std::string> move_net_device(const NetDevice& device, Fd target, const Journal& journal) {
-  return within(move(device, target, journal),
-                fmt::format("move it into the container as {}", device.container_name));
+  return within(move(device, target, journal), "move it into the container as {}",
+                device.container_name);
 }
 
 Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,

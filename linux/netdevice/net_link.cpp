@@ -92,7 +92,7 @@ Result<void> rename_link(const NetlinkSocket& socket, int index, const std::stri
   const bool exists = !renamed && renamed.error().number() == EEXIST;
   const std::string hint =
       exists ? fmt::format(" (a device has that name already; {})", advice) : std::string();
-  return within(std::move(renamed), fmt::format("name it {}{}", name, hint));
+  return within(std::move(renamed), "name it {}{}", name, hint);
 }
 
 Result<void> set_link_up(const NetlinkSocket& socket, int index) {

@@ -55,9 +55,8 @@ Result<void> write_selinux(const Procfs& procfs, const char* path, const std::st
   auto written = write_label(procfs, path, label);
   if (written) return {};
   const bool is_invalid = written.error().number() == EINVAL;
-  return within(std::move(written),
-                fmt::format("/process/selinuxLabel: set \"{}\"{}", label,
-                            is_invalid ? " (the loaded policy does not know this label)" : ""));
+  return within(std::move(written), "/process/selinuxLabel: set \"{}\"{}", label,
+                is_invalid ? " (the loaded policy does not know this label)" : "");
 }
 
 }  // namespace
@@ -100,10 +99,8 @@ Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profi
   // Without AppArmor the kernel refuses the request, but every process is unconfined anyway.
   if (profile == kUnconfined && (error == EINVAL || error == ENOENT)) return {};
   const bool is_missing = error == ENOENT;
-  return within(
-      std::move(done),
-      fmt::format("/process/apparmorProfile: set \"{}\"{}", profile,
-                  is_missing ? " (the profile is not loaded: load it with apparmor_parser)" : ""));
+  return within(std::move(done), "/process/apparmorProfile: set \"{}\"{}", profile,
+                is_missing ? " (the profile is not loaded: load it with apparmor_parser)" : "");
 }
 
 Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label) {

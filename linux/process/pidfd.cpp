@@ -64,7 +64,7 @@ Result<std::string> read_boot_id() {
   static std::string known;  // `ocirun list` calls this function once for each container
   if (!known.empty()) return known;
   TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  TRY_ASSIGN(std::string id, sys::read_all(fd, 128));
+  TRY_ASSIGN(std::string id, sys::read_value(fd, 128));
   while (!id.empty() && id.back() == '\n') id.pop_back();
   return known = std::move(id);
 }

@@ -37,7 +37,7 @@ Result<void> remove_group(const std::string& path) {
   };
   auto removed = remove();
   if (removed || removed.error().number() == ENOENT) return {};
-  return within(std::move(removed), fmt::format("remove the resctrl group {}", path));
+  return within(std::move(removed), "remove the resctrl group {}", path);
 }
 
 // The message in resctrl's info/last_cmd_status, which explains an errno; "" when it is empty.
@@ -55,8 +55,7 @@ Result<void> write_lines(Fd root, Fd group, const char* name,
   for (const std::string& line : lines) {
     auto written = sys::write_once(file, line + "\n");
     if (!written)
-      return within(std::move(written),
-                    fmt::format("write \"{}\" to {}{}", line, name, kernel_text(root)));
+      return within(std::move(written), "write \"{}\" to {}{}", line, name, kernel_text(root));
   }
   return {};
 }
@@ -186,7 +185,7 @@ Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
     if (!groups && clos.created) discard(top, name);
     return groups;
   };
-  return within(apply(), fmt::format("/linux/intelRdt: CLOS {}", path));
+  return within(apply(), "/linux/intelRdt: CLOS {}", path);
 }
 
 Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std::string& clos,
@@ -205,7 +204,7 @@ Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std:
     }
     return old;
   };
-  return within(update(), fmt::format("/linux/intelRdt: CLOS {} of {}", clos, root.string()));
+  return within(update(), "/linux/intelRdt: CLOS {} of {}", clos, root.string());
 }
 
 Result<void> remove_resctrl(const ResctrlGroups& groups) {

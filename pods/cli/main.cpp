@@ -97,8 +97,7 @@ Result<int> run_command(std::span<const std::string> words, const Caller& caller
     TRY(print(help_text(command)));
     return 0;
   }
-  return within(run_command(command, words.subspan(1), caller),
-                fmt::format("pod {}", command.name));
+  return within(run_command(command, words.subspan(1), caller), "pod {}", command.name);
 }
 
 /// The words: the path of ocirun, the number of its options, these options, the command.

@@ -135,8 +135,7 @@ Result<std::vector<std::string>> attributes_of(Fd inode) {
 /// of a file that its mode protects.
 Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, Owners owners) {
   if (owners == Owners::kKeep)
-    TRY(within(sys::fchown(to, info.st_uid, info.st_gid),
-               fmt::format("owner {}:{}", info.st_uid, info.st_gid)));
+    TRY(within(sys::fchown(to, info.st_uid, info.st_gid), "owner {}:{}", info.st_uid, info.st_gid));
   TRY_ASSIGN(const std::vector<std::string> names, attributes_of(from));
   for (const std::string& name : names) {
     TRY_ASSIGN(const std::string value, sys::getxattr(from, name.c_str()));

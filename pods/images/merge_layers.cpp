@@ -133,7 +133,7 @@ class TreeCopy {
     auto copied = walk(from);
     if (copied) return copied;
     const std::string name = path_ + "/" + current_.value_or("");
-    return within(std::move(copied), fmt::format("copy {}", bundle::escaped(name)));
+    return within(std::move(copied), "copy {}", bundle::escaped(name));
   }
 
  private:

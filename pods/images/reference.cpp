@@ -80,8 +80,7 @@ Result<Reference> Reference::parse(std::string_view text) {
   if (const std::size_t at = rest.find('@'); at != std::string_view::npos) {
     auto digest = Digest::parse(rest.substr(at + 1));
     if (!digest)
-      return within(Result<Reference>(std::unexpected(digest.error())),
-                    fmt::format("image {}", shown));
+      return within(Result<Reference>(std::unexpected(digest.error())), "image {}", shown);
     reference.digest = *std::move(digest);
     rest = rest.substr(0, at);
   }

@@ -208,8 +208,7 @@ Result<std::string> DocumentReader::read(const std::string& name) {
 
 Result<std::string> DocumentReader::read_blob(const Descriptor& descriptor) {
   TRY_ASSIGN(FileRange file, files_.open(blob_name(descriptor.digest)));
-  return counted(
-      within(read_verified(file, descriptor), fmt::format("blob {}", descriptor.digest.text())));
+  return counted(within(read_verified(file, descriptor), "blob {}", descriptor.digest.text()));
 }
 
 Result<std::string> DocumentReader::counted(Result<std::string> document) {

@@ -185,7 +185,7 @@ Result<Store> Store::open(const HostPath& given) {
     TRY(check_private(directory, layers));
     return Store(std::move(directory), std::move(layers));
   }();
-  return within(std::move(opened), fmt::format("image store {}", path.string()));
+  return within(std::move(opened), "image store {}", path.string());
 }
 
 Result<UniqueFd> Store::lock() const { return lock_store_shared(directory_); }

@@ -123,7 +123,7 @@ Result<void> LogWriter::rotate() {
 Result<void> LogWriter::report(Result<void> outcome) {
   const bool is_first = !std::exchange(has_failed_, !outcome);
   if (outcome || !is_first) return {};
-  return within(std::move(outcome), fmt::format("log {}", log_file_name(name_, 0)));
+  return within(std::move(outcome), "log {}", log_file_name(name_, 0));
 }
 
 std::string log_file_name(const std::string& name, unsigned age) {

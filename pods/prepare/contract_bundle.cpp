@@ -196,7 +196,7 @@ Result<int> stop_signal_of_bundle(const bundle::Config& config) {
   constexpr const char* kName = "org.opencontainers.image.stopSignal";
   const auto annotation = config.annotations.find(kName);
   if (annotation == config.annotations.end()) return SIGTERM;
-  return within(linux::parse_signal(annotation->second), fmt::format("/annotations/{}", kName));
+  return within(linux::parse_signal(annotation->second), "/annotations/{}", kName);
 }
 
 Result<std::string> text_under_contract(const Workload& workload, const Container& container,

@@ -100,7 +100,7 @@ Result<StoredImage> find_bound_image(const Bound& bound, const Given& given, con
     TRY_ASSIGN(const SourcePlace place, parse_source(bound.source, given));
     return add_from(place, store, options);
   }();
-  return within(std::move(found), fmt::format("--image {}={}", bound.name, bound.source));
+  return within(std::move(found), "--image {}={}", bound.name, bound.source);
 }
 
 Result<StoredImage> find(const Workload& workload, const Container& container, const Given& given,
@@ -115,7 +115,7 @@ Result<StoredImage> find(const Workload& workload, const Container& container, c
         bundle::in_quotes(container.image), kind, container.name, container.name);
   auto found = add_from({HostPath(given.image_directory), reference_of(container)}, store, options);
   if (found || found.error().number() != 0)
-    return within(std::move(found), fmt::format("--images {}", given.image_directory));
+    return within(std::move(found), "--images {}", given.image_directory);
   return refuse("--images {}: {}; --image {}=REFERENCE takes another image of it for the {} \"{}\"",
                 given.image_directory, found.error().message(), container.name, kind,
                 container.name);
@@ -139,9 +139,8 @@ Result<StoredImage> find_image(const Workload& workload, const Container& contai
     return image;
   }();
   if (!found)
-    return within(
-        std::move(found),
-        fmt::format("{}: container \"{}\"", workload.at(container.image_place), container.name));
+    return within(std::move(found), "{}: container \"{}\"", workload.at(container.image_place),
+                  container.name);
   TRY(check_image_labels(workload, container, found->config));
   return found;
 }

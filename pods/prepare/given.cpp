@@ -170,9 +170,8 @@ Result<SeccompChoice> seccomp_of(const Container& container, const Given& given)
     TRY_ASSIGN(std::string text, linux::sys::read_all(file, bundle::Document::kMaxSize));
     return read_seccomp_profile(std::move(text));
   }();
-  return within(std::move(profile),
-                fmt::format("the seccomp profile {}/{} (--seccomp-profiles DIR)",
-                            given.seccomp_profiles, container.seccomp->file));
+  return within(std::move(profile), "the seccomp profile {}/{} (--seccomp-profiles DIR)",
+                given.seccomp_profiles, container.seccomp->file);
 }
 
 }  // namespace ocirun::pods

@@ -156,8 +156,7 @@ Result<UniqueFd> open_part(const SubPath& part, SafeDir::Symlinks symlinks) {
 }
 
 Result<UniqueFd> open_in_frame(const SubPath& part, SafeDir::Symlinks symlinks) {
-  return within(open_part(part, symlinks),
-                fmt::format("volume \"{}\": subPath {}", part.volume, part.path));
+  return within(open_part(part, symlinks), "volume \"{}\": subPath {}", part.volume, part.path);
 }
 
 /// Makes an empty directory, or an empty file, to mount on.

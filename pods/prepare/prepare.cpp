@@ -84,7 +84,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
     const std::string& path = plan.launch.volumes[i];
     if (is_covered(plan, path)) continue;
     TRY_ASSIGN(BoundPath volume, within(make_image_volume(tree, path, i, directory, bundle),
-                                        fmt::format("the image's volume {}", path)));
+                                        "the image's volume {}", path));
     plan.bound.push_back(std::move(volume));
   }
   add_contract_directories(workload.pod, plan);
@@ -185,8 +185,8 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
                           .stop_signal = signal,
                           .warnings = std::move(warnings)};
   }();
-  return within(std::move(prepared),
-                fmt::format("{}: container \"{}\"", workload.at(container.place), container.name));
+  return within(std::move(prepared), "{}: container \"{}\"", workload.at(container.place),
+                container.name);
 }
 
 namespace {

@@ -77,7 +77,7 @@ Result<void> ask_tcp(std::uint16_t port) {
   six.sin6_port = htons(port);
   six.sin6_addr = in6addr_loopback;
   if (connect_to(reinterpret_cast<const sockaddr*>(&six), sizeof six, AF_INET6)) return {};
-  return within(std::move(first), fmt::format("TCP port {}", port));
+  return within(std::move(first), "TCP port {}", port);
 }
 
 /// Stops libcurl at the first byte of the body: the status is known, and a body might have no end.

@@ -30,7 +30,7 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       oom_kills_(services.oom_kills) {}
 
 Result<void> ContainerRun::in_container(Result<void> result) const {
-  return within(std::move(result), fmt::format("container \"{}\"", record_.name));
+  return within(std::move(result), "container \"{}\"", record_.name);
 }
 
 Result<void> ContainerRun::begin_claim() {

@@ -67,7 +67,7 @@ constexpr std::chrono::seconds kPatienceAfterGrace{60};  // for what is removed 
 Result<PodRecord> record_of(const PodDirectory& directory) {
   auto record = read_record(directory.fd());
   if (record || is_transient(record.error().number()) || record.error().number() == kNewerRecord)
-    return within(std::move(record), fmt::format("pod {}", directory.name()));
+    return within(std::move(record), "pod {}", directory.name());
   PodRecord empty;
   empty.name = directory.name();
   empty.status = PodStatus::kFailed;

@@ -87,7 +87,7 @@ Result<UniqueFd> PodDirectory::lock() const {
 }
 
 Result<void> PodDirectory::remove() const {
-  return within(remove_tree(parent_, name_.c_str()), fmt::format("remove {}", path_));
+  return within(remove_tree(parent_, name_.c_str()), "remove {}", path_);
 }
 
 Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {

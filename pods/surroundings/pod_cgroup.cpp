@@ -83,7 +83,7 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
     if (!applied) static_cast<void>(cgroup->destroy());
     return applied;
   }();
-  return within(std::move(made), fmt::format("the pod's cgroup {}", path));
+  return within(std::move(made), "the pod's cgroup {}", path);
 }
 
 Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path) {
@@ -92,7 +92,7 @@ Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path)
     TRY(cgroup->create({}));
     return cgroup->open_for_join();
   }();
-  return within(std::move(made), fmt::format("the cgroup {}", path));
+  return within(std::move(made), "the cgroup {}", path);
 }
 
 cgroups::Resources resources_of(const Amounts& limits) {
@@ -111,7 +111,7 @@ cgroups::Resources resources_of(const Amounts& limits) {
 
 Result<void> remove_pod_cgroup(const std::string& path) {
   TRY_ASSIGN(const auto cgroup, cgroup_at(path));
-  return within(cgroup->destroy(), fmt::format("the pod's cgroup {}", path));
+  return within(cgroup->destroy(), "the pod's cgroup {}", path);
 }
 
 std::uint64_t count_oom_kills(const std::string& path) {
@@ -165,7 +165,7 @@ Result<void> make_pod_slice(const std::string& path, const std::string& pod,
 Result<void> remove_pod_slice(const std::string& path) {
   TRY_ASSIGN(const cgroups::Layout layout, read_layout());
   cgroups::Slice slice(layout, path, instance());
-  return within(slice.destroy(), fmt::format("the pod's slice {}", path));
+  return within(slice.destroy(), "the pod's slice {}", path);
 }
 
 }  // namespace ocirun::pods

@@ -120,7 +120,7 @@ Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& na
   if (old && old->st_ino == info->st_ino && old->st_dev == info->st_dev) return {};
   TRY(clear(parent, name.name));
   return within(sys::linkat(*directory, target.name.c_str(), parent, name.name.c_str()),
-                fmt::format("hard link to {}", shown));
+                "hard link to {}", shown);
 }
 
 /// If only a layer below has the target of a hard link, copies the target to this layer, as
@@ -129,8 +129,7 @@ Result<void> LayerTree::bring_up_target(const TarEntry& entry) {
   const std::string shown = bundle::escaped(entry.target);
   auto target = parse_entry_name(entry.target, options_.limits.names);
   if (!target)
-    return within(Result<void>(std::unexpected(target.error())),
-                  fmt::format("hard link to {}", shown));
+    return within(Result<void>(std::unexpected(target.error())), "hard link to {}", shown);
   if (target->kind != NameKind::kFile) return refuse("a hard link to {}, no file", shown);
   LowerEntry own;
   TRY_ASSIGN(const Sight sight, look_in_layer(root_.fd(), target->path(), options_.mark, own));
@@ -138,7 +137,7 @@ Result<void> LayerTree::bring_up_target(const TarEntry& entry) {
   TRY_ASSIGN(const auto lower, find_below(below_, target->path(), options_.mark));
   if (!lower || S_ISDIR(lower->info.st_mode)) return {};  // add_hard_link() says what is wrong
   TRY_ASSIGN(const Fd parent, this->parent(target->parent));
-  return within(bring_up(*lower, *target, parent), fmt::format("hard link to {}", shown));
+  return within(bring_up(*lower, *target, parent), "hard link to {}", shown);
 }
 
 Result<void> LayerTree::bring_up(const LowerEntry& lower, const EntryName& name, Fd parent) {

@@ -128,8 +128,8 @@ Result<std::size_t> DecompressedStream::read(char* to, std::size_t size) {
   if (state_->ended) return std::size_t{0};
   const la_ssize_t got = archive_read_data(state_->handle.get(), to, size);
   if (got < 0)
-    return within(Result<std::size_t>(std::unexpected(state_->handle.error())),
-                  fmt::format("decompress {}", compression_name(state_->compression)));
+    return within(Result<std::size_t>(std::unexpected(state_->handle.error())), "decompress {}",
+                  compression_name(state_->compression));
   return static_cast<std::size_t>(got);
 }
 

@@ -174,7 +174,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   out.device_major = static_cast<std::uint64_t>(archive_entry_rdevmajor(entry));
   out.device_minor = static_cast<std::uint64_t>(archive_entry_rdevminor(entry));
   add_xattrs(entry, out);
-  TRY(within(add_acls(entry, out.xattrs), fmt::format("entry {}", bundle::escaped(out.name))));
+  TRY(within(add_acls(entry, out.xattrs), "entry {}", bundle::escaped(out.name)));
   return std::optional(std::move(out));
 }
 

@@ -18,7 +18,7 @@ Result<void> add_entries(TarReader& archive, LayerTree& tree, const HashingStrea
   for (std::uint64_t number = 1;; ++number) {
     TRY_ASSIGN(const auto entry, archive.next());
     if (!entry) return {};
-    TRY(within(tree.add(*entry, archive), fmt::format("entry {}", bundle::in_quotes(entry->name))));
+    TRY(within(tree.add(*entry, archive), "entry {}", bundle::in_quotes(entry->name)));
     if (options.progress && number % kEntriesBetweenProgress == 0) options.progress(blob.size());
   }
 }
@@ -73,7 +73,7 @@ Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd 
   if (auto removed = remove_content(into); !removed)
     return refuse("layer {}: {}; what was unpacked of it remains: {}", name,
                   unpacked.error().message(), removed.error().message());
-  return within(std::move(unpacked), fmt::format("layer {}", name));
+  return within(std::move(unpacked), "layer {}", name);
 }
 
 }  // namespace ocirun::pods

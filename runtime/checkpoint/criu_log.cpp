@@ -137,7 +137,7 @@ std::string_view advice_for(std::string_view log) {
 Result<void> remove_old(const CriuLog& log) {
   auto removed = linux::sys::unlinkat(log.directory, log.name.c_str(), 0);
   if (!removed && removed.error().number() != ENOENT)
-    return within(std::move(removed), fmt::format("{}/{}", log.path, log.name));
+    return within(std::move(removed), "{}/{}", log.path, log.name);
   return {};
 }
 

@@ -207,8 +207,8 @@ Result<void> make_mount_points(const bundle::Config& config) {
     if (is_inside || path == "/" || mount.remount) continue;
     bool is_directory = !mount.bind;
     if (mount.bind) {
-      TRY_ASSIGN(const UniqueFd source, within(linux::sys::open(mount.source.c_str(), O_PATH),
-                                               fmt::format("/mounts/{}", index)));
+      TRY_ASSIGN(const UniqueFd source,
+                 within(linux::sys::open(mount.source.c_str(), O_PATH), "/mounts/{}", index));
       TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
       is_directory = S_ISDIR(status.st_mode);
     }
@@ -216,7 +216,7 @@ Result<void> make_mount_points(const bundle::Config& config) {
         is_directory ? root.make_directories(RootfsPath(path)) : root.make_file(RootfsPath(path));
     if (!made)
       return within(Result<void>(std::unexpected(made.error())),
-                    fmt::format("/mounts/{}: make the mount point {}", index, path));
+                    "/mounts/{}: make the mount point {}", index, path);
   }
   return {};
 }

@@ -114,8 +114,8 @@ Result<PreparedSources> PreparedSources::open(std::span<const OutsideMount> moun
                                               const linux::Procfs& procfs) {
   PreparedSources prepared;
   for (const OutsideMount& mount : mounts) {
-    TRY_ASSIGN(UniqueFd tree, within(open_source(mount, config, procfs),
-                                     fmt::format("prepare the mount on {}", mount.name)));
+    TRY_ASSIGN(UniqueFd tree,
+               within(open_source(mount, config, procfs), "prepare the mount on {}", mount.name));
     prepared.sources_.push_back({.destination = mount.name, .tree = std::move(tree)});
   }
   return prepared;
@@ -129,7 +129,7 @@ Result<void> PreparedSources::attach(const std::string& place) const {
   TRY(tmpfs.attach(point));
   for (std::size_t i = 0; i < sources_.size(); ++i)
     TRY(within(attach_source(tmpfs.fd(), fmt::format("{}", i), sources_[i].tree),
-               fmt::format("prepare the mount on {}", sources_[i].destination)));
+               "prepare the mount on {}", sources_[i].destination));
   return {};
 }
 

@@ -17,11 +17,11 @@ namespace {
 // Reads "UID[:GID]", digits only (crun CVE-2026-30892).
 Result<void> read_user(const std::string& text, bundle::User& user) {
   const std::size_t colon = text.find(':');
-  TRY_ASSIGN(user.uid, within(Uid::parse(std::string_view(text).substr(0, colon)),
-                              fmt::format("--user {}", text)));
+  TRY_ASSIGN(user.uid,
+             within(Uid::parse(std::string_view(text).substr(0, colon)), "--user {}", text));
   if (colon == std::string::npos) return {};
-  TRY_ASSIGN(user.gid, within(Gid::parse(std::string_view(text).substr(colon + 1)),
-                              fmt::format("--user {}", text)));
+  TRY_ASSIGN(user.gid,
+             within(Gid::parse(std::string_view(text).substr(colon + 1)), "--user {}", text));
   return {};
 }
 

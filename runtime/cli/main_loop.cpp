@@ -78,8 +78,8 @@ bool is_null_device(Fd fd) {
 Result<void> open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
-    TRY_ASSIGN(UniqueFd null, within(linux::sys::open("/dev/null", O_RDWR),
-                                     fmt::format("descriptor {} is closed", stream)));
+    TRY_ASSIGN(UniqueFd null,
+               within(linux::sys::open("/dev/null", O_RDWR), "descriptor {} is closed", stream));
     if (!is_null_device(null))
       return refuse("descriptor {} is closed, and /dev/null is not the null device", stream);
     ::fcntl(null.get(), F_SETFD, 0);  // the container's program inherits the descriptor

@@ -61,6 +61,30 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   return text;
 }
 
+// Nothing if the entry of the state root is no container, or was deleted meanwhile.
+Result<std::optional<bundle::StateDocument>> listed_state(const Store& store, const ContainerId& id,
+                                                          UserNames& names) {
+  auto found = store.find(id);
+  if (!found) return std::nullopt;
+  const auto container = Container::load(*std::move(found), id);
+  if (container) {
+    const StateDirectory& directory = container->directory();
+    bundle::StateDocument state = container->state();
+    state.owner = names.of(belongs_to_caller(directory) ? container->record().owner_uid
+                                                        : directory.owner().value_or(::geteuid()));
+    return state;
+  }
+  const auto directory = store.find(id);
+  if (!directory || !directory->is_state()) return std::nullopt;
+  // A shortage, such as EMFILE, ends the command. But files of another user may cause any error,
+  // and must not end the command.
+  if (is_transient(container.error().number()) && belongs_to_caller(*directory))
+    return fail(container.error().number(), "read the state of {}", id.string());
+  bundle::StateDocument state = state_of_unfinished(*directory, id);
+  state.owner = names.of(directory->owner().value_or(::geteuid()));
+  return state;
+}
+
 }  // namespace
 
 Result<int> run_state(const Invocation& invocation) {
@@ -88,30 +112,20 @@ Result<int> run_list(const Invocation& invocation) {
   TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
   TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
 
+  if (arguments.has("quiet")) {
+    std::string lines;
+    for (const std::string& id : ids) lines += id + "\n";
+    TRY(print(lines));
+    return 0;
+  }
   std::vector<bundle::StateDocument> states;
   UserNames names;
-  std::string quiet;
   for (const std::string& text : ids) {
-    quiet += text + "\n";
-    if (arguments.has("quiet")) continue;
     TRY_ASSIGN(const ContainerId id, ContainerId::parse(text));
-    const auto directory = store.find(id);
-    if (!directory) continue;  // deleted meanwhile
-    const auto container = Container::load(store, id);
-    if (!container && !directory->is_state()) continue;  // not a state directory
-    // A shortage, such as EMFILE, ends the command. But files of another user may cause any error,
-    // and must not end the command.
-    if (!container && is_transient(container.error().number()) && belongs_to_caller(*directory))
-      return fail(container.error().number(), "read the state of {}", text);
-    states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
-    const bool is_believed = container && belongs_to_caller(*directory);
-    states.back().owner = names.of(is_believed ? container->record().owner_uid
-                                               : directory->owner().value_or(::geteuid()));
+    TRY_ASSIGN(auto state, listed_state(store, id, names));
+    if (state) states.push_back(*std::move(state));
   }
-  if (arguments.has("quiet"))
-    TRY(print(quiet));
-  else
-    TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
+  TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
   return 0;
 }
 

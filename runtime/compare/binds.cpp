@@ -76,7 +76,7 @@ Result<void> BindComparison::compare(const FoundFile& found, std::size_t index) 
   TRY_ASSIGN(const bool is_ours, shows_owner(found.file, sources[index], &map_of(config, mount)));
   if (!is_ours) return refuse("{} has another id map", path);
   if (found.mounts_on_path != 1) return refuse("{} is covered by another mount", path);
-  return within(check_place(images, path, found.path), fmt::format("{} has another id map", path));
+  return within(check_place(images, path, found.path), "{} has another id map", path);
 }
 
 Result<void> BindComparison::compare_below(const std::string& point) const {

@@ -79,8 +79,7 @@ class FileWalk {
     }
     for (const UniqueFd& one : namespaces) TRY(learn_mounts(one));
     for (std::size_t i = 0; i < pidfds.size(); ++i)
-      TRY(within(compare_process(wanted_.pids[i], pidfds[i]),
-                 fmt::format("process {}", wanted_.pids[i])));
+      TRY(within(compare_process(wanted_.pids[i], pidfds[i]), "process {}", wanted_.pids[i]));
     return {};
   }
 
@@ -104,7 +103,7 @@ class FileWalk {
     TRY(compare_mapped_files(pid));
     TRY_ASSIGN(const UniqueFd directory, open(fmt::format("{}/fd", pid), O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(directory, [&](const char* name, unsigned char) {
-      return within(compare_descriptor(pid, pidfd, name), fmt::format("descriptor {}", name));
+      return within(compare_descriptor(pid, pidfd, name), "descriptor {}", name);
     });
   }
 
@@ -113,8 +112,7 @@ class FileWalk {
     TRY_ASSIGN(const UniqueFd directory,
                open(fmt::format("{}/map_files", pid), O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
-      TRY(within(compare_place(fmt::format("{}/map_files/{}", pid, name)),
-                 fmt::format("mapping {}", name)));
+      TRY(within(compare_place(fmt::format("{}/map_files/{}", pid, name)), "mapping {}", name));
       return {};
     });
   }

@@ -61,7 +61,7 @@ class Opening {
     TRY(allow_nodes());
     files_.sources.resize(config_.mounts.size());
     for (std::size_t index = 0; index < config_.mounts.size(); ++index)
-      TRY(within(open_source(index), fmt::format("/mounts/{}", index)));
+      TRY(within(open_source(index), "/mounts/{}", index));
     return {};
   }
 

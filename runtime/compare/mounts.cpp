@@ -61,7 +61,7 @@ class Comparison {
     if (has_in_bounding_set(wanted_.config, CAP_SYS_ADMIN))
       return {};  // the container may have changed its other mounts
     for (std::size_t index = 0; index < wanted_.config.mounts.size(); ++index)
-      TRY(within(compare_mount(index), fmt::format("/mounts/{}", index)));
+      TRY(within(compare_mount(index), "/mounts/{}", index));
     TRY(add_other_places());
     TRY_ASSIGN(const auto below, compare_mount_table(places_, root_.table()));
     for (const std::string& point : below) TRY(binds_.compare_below(point));
@@ -250,7 +250,7 @@ Result<void> compare_mounts(const MountExpectation& wanted) {
                       [&](const ContainerRoot& root) {
                         return compare_shown(expected_of(wanted, host), root.table());
                       }),
-               fmt::format("process {}", pid)));
+               "process {}", pid));
   }
   return {};
 }

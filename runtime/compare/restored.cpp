@@ -53,7 +53,7 @@ class ProcessWalk {
     TRY(compare_id_maps(config, expected_.procfs, init));
     for (const int pid : pids) {
       auto compared = visit(pid);
-      if (!compared) return within(std::move(compared), fmt::format("process {}", pid));
+      if (!compared) return within(std::move(compared), "process {}", pid);
     }
     if (config.namespaces.creates(NamespaceKind::kCgroup))
       TRY(compare_cgroup_root(cgroup, expected_.procfs, init));

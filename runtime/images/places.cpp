@@ -62,7 +62,7 @@ Result<void> ImagePlaces::check_file(const std::string& path, std::int64_t mount
                     mount->point);
     return check_parts(base->directory, below(directory, base->point));
   }();
-  return within(checked, fmt::format("criu would make or remove the file {:?}", path));
+  return within(checked, "criu would make or remove the file {:?}", path);
 }
 
 Result<void> ImagePlaces::check_point(const ImageMount& mount) const {
@@ -71,8 +71,8 @@ Result<void> ImagePlaces::check_point(const ImageMount& mount) const {
   if (parent == nullptr || point == "/") return {};
   TRY_ASSIGN(const auto base, base_of(*parent));
   if (!base || !is_below(point, base->point)) return {};
-  return within(check_parts(base->directory, below(point, base->point)),
-                fmt::format("criu would mount on {:?}", mount.point));
+  return within(check_parts(base->directory, below(point, base->point)), "criu would mount on {:?}",
+                mount.point);
 }
 
 Result<std::optional<ImagePlaces::Base>> ImagePlaces::base_of(const ImageMount& mount) const {

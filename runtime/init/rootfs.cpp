@@ -153,8 +153,8 @@ Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::Messag
       // After these errors, attach_mounts() tries again: the parent may reach a source that init
       // cannot reach, and an earlier mount of the container may contain a source that is missing.
       else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree))
-        return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
-                      fmt::format("/mounts/{}", index));
+        return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())), "/mounts/{}",
+                      index);
     }
 
   // A container without a mount namespace leaves the host's mount tree unchanged (L-4).
@@ -244,7 +244,7 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
         config.devices.end())
       TRY(maker.make(device));
   for (std::size_t index = 0; index < config.devices.size(); ++index)
-    TRY(within(maker.make(config.devices[index]), fmt::format("/linux/devices/{}", index)));
+    TRY(within(maker.make(config.devices[index]), "/linux/devices/{}", index));
   return linux::make_device_links(*root_);
 }
 

@@ -36,7 +36,7 @@ Error ChildLink::death_report() {
 Result<void> ChildLink::await_packet() {
   TRY(within(await_word(socket_.fd(), child_.pidfd,
                         [this](std::chrono::seconds so_far) { return hear_nothing(so_far); }),
-             fmt::format("while {}", activity())));
+             "while {}", activity()));
   // If the child has died, a packet that the child sent before is in the socket by now.
   pollfd word{socket_.fd().value, POLLIN, 0};
   if (::poll(&word, 1, 0) != 0) return {};

@@ -79,9 +79,8 @@ Result<void> InitLink::greet() {
 Result<void> InitLink::write_own_oom_score() const {
   if (!plan_.config.process || !plan_.config.process->oom_score_adj) return {};
   const int score = *plan_.config.process->oom_score_adj;
-  return within(
-      write_oom_score(context_.procfs, score),
-      fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", score));
+  return within(write_oom_score(context_.procfs, score),
+                "/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", score);
 }
 
 // Writes init's identity to the intent, where `state` finds it while hooks run.
@@ -154,7 +153,7 @@ Result<void> InitLink::map_ids() {
         offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
     const std::string line = fmt::format("{} {} {}", clock, offset.seconds, offset.nanoseconds);
     TRY(within(context_.procfs.write(fmt::format("{}/timens_offsets", pid()), line),
-               fmt::format("/linux/timeOffsets/{}", clock)));
+               "/linux/timeOffsets/{}", clock));
   }
   return {};
 }

@@ -46,13 +46,12 @@ Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, U
     TRY_ASSIGN(pinned, pinned_network(directory.descriptor()));
     network_namespace = pinned;
   }
-  TRY_ASSIGN(
-      const auto gone,
-      within(linux::request_device_return(network_namespace, std::move(journal)),
-             fmt::format("bring the network devices back to the host ({0}/{1} lists them, "
-                         "{0}/{2} keeps their network namespace): remove the cause, then repeat "
-                         "delete --force",
-                         directory.path().string(), kDeviceJournal, kNetworkPin)));
+  TRY_ASSIGN(const auto gone,
+             within(linux::request_device_return(network_namespace, std::move(journal)),
+                    "bring the network devices back to the host ({0}/{1} lists them, "
+                    "{0}/{2} keeps their network namespace): remove the cause, then repeat "
+                    "delete --force",
+                    directory.path().string(), kDeviceJournal, kNetworkPin));
   for (const std::string& name : gone)
     log.warn(fmt::format(
         "the network device {} was found neither on the host nor in the container's network "

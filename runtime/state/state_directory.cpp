@@ -59,14 +59,6 @@ Result<UniqueFd> make_start_socket() {
   return socket;
 }
 
-// Follows no symbolic link: another user may have chosen the target, and the opening of a device or
-// a FIFO may have effects.
-Result<std::string> read_state_file(Fd directory, const char* name) {
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
-  const bool is_own = status.st_uid == ::geteuid();
-  return linux::read_file(directory, name, is_own ? kMaxFile : kMaxForeignFile, O_NOFOLLOW);
-}
-
 // The files that ocirun makes in a state directory, and the temporary names of replace_file().
 bool is_own_name(std::string_view name) {
   const auto is_it = [name](std::string_view own) {
@@ -129,15 +121,21 @@ Result<void> StateDirectory::check_id(std::string_view id) const {
   return refuse("{}: its files are those of another container, {:?}", path_.string(), id);
 }
 
+// Follows no symbolic link: another user may have chosen the target, and the opening of a device or
+// a FIFO may have effects.
+Result<std::string> StateDirectory::read_file(const char* name) const {
+  TRY_ASSIGN(const std::uint32_t user, owner());
+  return linux::read_file(directory_, name, user == ::geteuid() ? kMaxFile : kMaxForeignFile,
+                          O_NOFOLLOW);
+}
+
 Result<bundle::IntentRecord> StateDirectory::read_intent() const {
-  TRY_ASSIGN(const std::string text, read_state_file(directory_, kIntent));
+  TRY_ASSIGN(const std::string text, read_file(kIntent));
   auto intent = bundle::parse_intent(text);
   if (intent) TRY(check_id(intent->record.id));
   return intent;
 }
-Result<std::string> StateDirectory::read_config() const {
-  return read_state_file(directory_, kConfig);
-}
+Result<std::string> StateDirectory::read_config() const { return read_file(kConfig); }
 Result<bundle::Config> StateDirectory::read_snapshot(const std::string& bundle) const {
   TRY_ASSIGN(const std::string text, read_config());
   return bundle::parse_config(text, HostPath(bundle)).take();
@@ -146,7 +144,7 @@ Result<void> StateDirectory::write_resources(const cgroups::Resources& resources
   return linux::replace_file(directory_, kResources, bundle::resources_text(resources), 0600);
 }
 Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const {
-  const auto text = read_state_file(directory_, kResources);
+  const auto text = read_file(kResources);
   if (!text && text.error().number() == ENOENT) return std::nullopt;
   TRY(text);
   std::vector<std::string> warnings;
@@ -155,11 +153,9 @@ Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const
 Result<void> StateDirectory::write_filter(std::string_view bytes) const {
   return linux::replace_file(directory_, kFilter, bytes, 0600);
 }
-Result<std::string> StateDirectory::read_filter() const {
-  return read_state_file(directory_, kFilter);
-}
+Result<std::string> StateDirectory::read_filter() const { return read_file(kFilter); }
 Result<bundle::ContainerRecord> StateDirectory::read_record() const {
-  TRY_ASSIGN(const std::string text, read_state_file(directory_, kState));
+  TRY_ASSIGN(const std::string text, read_file(kState));
   auto record = within(bundle::parse_record(text), path_.string() + "/" + kState);
   if (record) TRY(check_id(record->id));
   return record;
@@ -221,7 +217,10 @@ bool StateDirectory::awaits_start() const { return holds(kStartSocket); }
 void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }
 
 Result<std::uint32_t> StateDirectory::owner() const {
-  return within(linux::owner_of(directory_), path_.string());
+  if (!owner_) {
+    TRY_ASSIGN(owner_, within(linux::owner_of(directory_), path_.string()));
+  }
+  return *owner_;
 }
 
 Result<std::string> StateDirectory::identity() const {

@@ -202,7 +202,7 @@ Result<std::vector<std::string>> Store::ids() const {
                                        ids.emplace_back(name);
                                      return {};
                                    }),
-             fmt::format("read the state root {}", path_.string())));
+             "read the state root {}", path_.string()));
   std::ranges::sort(ids);
   return ids;
 }

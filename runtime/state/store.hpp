@@ -112,14 +112,16 @@ class StateDirectory {
   Result<std::string> identity() const;
   /// The descriptor of this directory, for net_devices.cpp and net_pin.cpp, which make files in it.
   Fd descriptor() const { return directory_; }
-  /// The user id of the directory's owner.
+  /// The user id of the directory's owner. The first answer is remembered.
   Result<std::uint32_t> owner() const;
 
  private:
   Result<void> check_id(std::string_view id) const;
+  Result<std::string> read_file(const char* name) const;
   bool holds(const char* name) const;
   HostPath path_;
   UniqueFd directory_;
+  mutable std::optional<std::uint32_t> owner_;
 };
 
 inline constexpr char kDeviceJournal[] = "netdevices";

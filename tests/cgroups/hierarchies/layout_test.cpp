@@ -187,6 +187,34 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(delegation)
 
+BOOST_AUTO_TEST_CASE(a_path_is_normal_if_normal_path_returns_it_itself) {
+  const std::string longest(255, 'x');
+  for (const std::string& text : std::vector<std::string>{"",
+                                                          "/",
+                                                          "a",
+                                                          "/a",
+                                                          "/a/b",
+                                                          "/a/b.scope",
+                                                          "/a//b",
+                                                          "//a",
+                                                          "/a/",
+                                                          "/./a",
+                                                          "/a/.",
+                                                          "/a/..",
+                                                          "/../a",
+                                                          "/..a",
+                                                          "/a..",
+                                                          "/...",
+                                                          "/a\nb",
+                                                          "/a\x7f",
+                                                          "/" + longest,
+                                                          "/a/" + longest + "x",
+                                                          "/" + longest + "/b"}) {
+    const auto normal = normal_path(text, "");
+    BOOST_TEST(is_normal_path(text) == (normal && *normal == text && text != "/"), text);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_callers_cgroup_is_relative_to_the_mounted_root) {
   const auto shown = [](std::string root, std::string own) {
     return shown_path({.mount_point = HostPath("/sys/fs/cgroup"),

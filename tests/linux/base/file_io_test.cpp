@@ -295,4 +295,18 @@ BOOST_AUTO_TEST_CASE(what_is_no_directory_is_an_error_and_one_that_is_gone_is_em
   must(for_each_entry(gone, ignore));
 }
 
+BOOST_AUTO_TEST_CASE(a_value_is_read_to_its_end_and_at_most_to_the_limit) {
+  const Scratch scratch;
+  for (const std::size_t size : {0UZ, 1UZ, 4095UZ, 4096UZ, 4097UZ, 10000UZ}) {
+    const std::string text(size, 'v');
+    const std::string path = scratch.file("value", text);
+    const auto open = [&] { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); };
+    BOOST_TEST(must(sys::read_value(open(), size)) == text);
+    BOOST_TEST(must(sys::read_all(open(), size)) == text);
+    if (size == 0) continue;
+    BOOST_TEST(must_fail(sys::read_value(open(), size - 1)).contains("more than"));
+    BOOST_TEST(must_fail(sys::read_all(open(), size - 1)).contains("more than"));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
