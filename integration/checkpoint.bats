@@ -53,7 +53,8 @@ load lib/checkpoint
   chmod 755 "$TMP/criu"
   run ocirun --criu "$TMP/criu" checkpoint "$ID"
   exits 1 "criu was killed by signal 9 (SIGKILL)"
-  ! kill "$(<"$TMP/child")" 2>/dev/null || return 1
+  child_is_gone() { ! kill -0 "$(<"$TMP/child")" 2>/dev/null; }
+  wait_for child_is_gone # a killed process has its pid until it is reaped
   status_is running
 }
 

@@ -22,15 +22,14 @@ std::string joined(const std::vector<std::string>& names) {
 Result<void> check_shape(const Record& record) {
   if (record.directories.empty())
     return refuse("the container's record is damaged: it names no cgroup");
-  const auto is_normal = [](const std::string& path) { return is_normal_path(path); };
-  if (!is_normal(record.path))
+  if (!is_normal_path(record.path))
     return refuse("the container's record is damaged: \"{}\" is no cgroup's path", record.path);
   const std::string name = record.path.substr(record.path.rfind('/') + 1);
   if (!record.unit.empty() && (record.unit != name || !is_scope_name(name)))
     return refuse("the container's record is damaged: \"{}\" is not the unit of the cgroup {}",
                   record.unit, record.path);
   for (const auto& [controllers, directory] : record.directories)
-    if (!is_normal(directory) || !directory.ends_with(record.path))
+    if (!is_normal_path(directory) || !directory.ends_with(record.path))
       return refuse("the container's record is damaged: \"{}\" is no directory of the cgroup {}",
                     directory, record.path);
   for (const auto& [controller, directory] : record.handed_down) {
@@ -49,7 +48,7 @@ Result<void> check_shape(const Record& record) {
       return entry.second.starts_with(parent + "/") &&
              parent.size() > entry.second.size() - record.path.size();
     });
-    if (!is_normal(parent) || !is_parent)
+    if (!is_normal_path(parent) || !is_parent)
       return refuse("the container's record is damaged: \"{}\" is not above its cgroup", parent);
   }
   return {};
@@ -66,7 +65,7 @@ Record planned_record(const Layout& layout, const Placement& placement) {
 
 namespace {
 
-Node node_from(const Record& record, const decltype(Record::directories)::value_type& entry) {
+Node node_from(const Record& record, const std::pair<std::string, std::string>& entry) {
   const auto& [controllers, directory] = entry;
   const auto names = words(controllers, ',');
   std::string mount_point = directory;

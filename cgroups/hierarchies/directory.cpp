@@ -62,7 +62,8 @@ Result<UniqueFd> open_in(Fd directory, const std::string& name, int flags) {
   return opened;
 }
 
-/// The files that hold a list of ids. The kernel writes all other files as a whole.
+/// The files that hold a list of ids. A read of any other file returns the whole content if the
+/// buffer is large enough.
 bool is_list(std::string_view file) {
   return file == "cgroup.procs" || file == "cgroup.threads" || file == "tasks";
 }
@@ -127,10 +128,9 @@ Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const 
 
 Result<std::string> Directory::read(const std::string& file) const {
   TRY_ASSIGN(const UniqueFd fd, open_file(file, O_RDONLY));
-  auto text = is_list(file) ? linux::sys::read_all(fd, kLargestFile)
-                            : linux::sys::read_value(fd, kLargestFile);
-  if (!text) return std::unexpected(text.error().within(fmt::format("{}/{}", path_, file)));
-  return text;
+  return within(is_list(file) ? linux::sys::read_all(fd, kLargestFile)
+                              : linux::sys::read_value(fd, kLargestFile),
+                "{}/{}", path_, file);
 }
 
 std::string Directory::read_or_empty(const std::string& file) const {

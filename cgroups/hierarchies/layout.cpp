@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kLongestPart = 255;  // of a path, in bytes
 
+bool has_control_characters(std::string_view text) {
+  return std::ranges::any_of(text, [](unsigned char c) { return c == 0x7f || c < ' '; });
+}
+
 struct CgroupMount {
   std::string root, mount_point;
   bool unified = false;
@@ -99,7 +103,7 @@ Result<Layout> read_layout(const linux::Procfs& procfs) {
 }
 
 Result<std::string> normal_path(std::string_view text, std::string_view what) {
-  if (std::ranges::any_of(text, [](unsigned char c) { return c == 0x7f || c < ' '; }))
+  if (has_control_characters(text))
     return refuse("{}: a cgroup's path must not hold control characters", what);
   std::string path;
   for (const std::string_view part : words(text, '/')) {
@@ -117,7 +121,7 @@ Result<std::string> normal_path(std::string_view text, std::string_view what) {
 
 bool is_normal_path(std::string_view text) {
   if (!text.starts_with('/')) return false;
-  if (std::ranges::any_of(text, [](unsigned char c) { return c == 0x7f || c < ' '; })) return false;
+  if (has_control_characters(text)) return false;
   while (!text.empty()) {
     text.remove_prefix(1);
     const std::string_view part = text.substr(0, text.find('/'));

@@ -79,8 +79,4 @@ std::unexpected<Error> detail::vfail(int number, fmt::string_view format, fmt::f
   return std::unexpected(Error(number, fmt::vformat(format, args)));
 }
 
-std::string detail::frame(fmt::string_view format, fmt::format_args args) {
-  return fmt::vformat(format, args);
-}
-
 }  // namespace ocirun

@@ -44,7 +44,6 @@ using Result = std::expected<T, Error>;
 
 namespace detail {
 std::unexpected<Error> vfail(int number, fmt::string_view format, fmt::format_args args);
-std::string frame(fmt::string_view format, fmt::format_args args);
 }  // namespace detail
 
 /// An error of the kernel: `fail(ENOENT, "open {}", path)`.
@@ -79,11 +78,12 @@ Result<T> within(Result<T> result, std::string frame) {
   if (!result) result.error().within(std::move(frame));
   return result;
 }
-/// The frame is formatted only if `result` holds an error: `within(read(fd), "read {}", path)`.
+/// The frame is formatted only if `result` holds an error: `within(read(fd), "read {}", path)`. A
+/// frame without arguments is the overload above.
 template <typename T, typename Arg, typename... Args>
 Result<T> within(Result<T> result, fmt::format_string<Arg, Args...> format, Arg&& arg,
                  Args&&... args) {
-  if (!result) result.error().within(detail::frame(format, fmt::make_format_args(arg, args...)));
+  if (!result) result.error().within(fmt::vformat(format, fmt::make_format_args(arg, args...)));
   return result;
 }
 

@@ -298,8 +298,10 @@ namespace {
 
 constexpr std::size_t kReadSize = 4096;
 
-/// Reads until a read returns `last` bytes or fewer.
-Result<std::string> read_until(Fd fd, std::size_t limit, std::size_t last) {
+/// Which read has reached the end of a file.
+enum class End : std::uint8_t { kEmptyRead, kShortRead };
+
+Result<std::string> read_to(End end, Fd fd, std::size_t limit) {
   std::string text;
   char block[kReadSize];
   for (;;) {
@@ -308,16 +310,18 @@ Result<std::string> read_until(Fd fd, std::size_t limit, std::size_t last) {
     const auto count = static_cast<std::size_t>(got);
     if (text.size() + count > limit) return fail(EFBIG, "read: more than {} bytes", limit);
     text.append(block, count);
-    if (count <= last) return text;
+    if (count == 0 || (end == End::kShortRead && count < kReadSize)) return text;
   }
 }
 
 }  // namespace
 
-Result<std::string> read_all(Fd fd, std::size_t limit) { return read_until(fd, limit, 0); }
+Result<std::string> read_all(Fd fd, std::size_t limit) {
+  return read_to(End::kEmptyRead, fd, limit);
+}
 
 Result<std::string> read_value(Fd fd, std::size_t limit) {
-  return read_until(fd, limit, kReadSize - 1);
+  return read_to(End::kShortRead, fd, limit);
 }
 
 Result<void> write_once(Fd fd, std::string_view data) {

@@ -105,9 +105,9 @@ Result<void> fchdir(Fd directory);
 
 /// Reads a whole file of at most `limit` bytes; a larger one is EFBIG.
 Result<std::string> read_all(Fd fd, std::size_t limit);
-/// As read_all(), for a file of procfs or cgroupfs that the kernel writes as a whole: a read that
-/// does not fill the buffer has reached the end. Not for lists (mountinfo, uid_map, cgroup.procs),
-/// of which a read may return some lines.
+/// As read_all(), for a file of procfs or cgroupfs of which a read returns as much as the buffer
+/// holds: a read that does not fill the buffer has reached the end. Not for lists (mountinfo,
+/// uid_map, cgroup.procs), of which a read may return some lines.
 Result<std::string> read_value(Fd fd, std::size_t limit);
 /// Writes `data` with a single write(2); a short write is EIO.
 Result<void> write_once(Fd fd, std::string_view data);

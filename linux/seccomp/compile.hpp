@@ -23,7 +23,7 @@ struct PreparedRule {
   std::size_t index = 0;  // in /linux/seccomp/syscalls
 };
 
-/// Refers to the SeccompProfile that it was prepared from.
+/// Refers to the SeccompProfile that it was prepared from, which must outlive it.
 struct PreparedProfile {
   std::uint32_t default_answer = 0;  // SECCOMP_RET_* with its data
   std::vector<PreparedRule> rules;   // in the profile's order

@@ -189,10 +189,10 @@ constexpr std::uint64_t kIpcBits = 0xFFFF;
 // The number of socketcall, counted from the first call number of the architecture: 4000 on MIPS, 0
 // on all others with socketcall.
 constexpr int kSocketCall = 102;
-// The calls behind socketcall and ipc have numbers of their own between the first of MIPS (168,
-// counted in the same way) and semtimedop_time64 (420).
-constexpr int kFirstAsked = 160;
-constexpr int kLastAsked = 450;
+// The calls behind socketcall and ipc have numbers of their own in this range, counted as
+// kSocketCall is.
+constexpr int kFirstOwnNumber = 168;  // the first of these calls on MIPS
+constexpr int kLastOwnNumber = 420;   // semtimedop_time64
 
 }  // namespace
 
@@ -220,7 +220,7 @@ std::optional<std::uint32_t> EntryPoints::own_number(const std::string& name) {
     own_numbers_.emplace();
     const int first =
         ::seccomp_syscall_resolve_name_arch(architecture_, "socketcall") - kSocketCall;
-    for (int number = first + kFirstAsked; number <= first + kLastAsked; ++number) {
+    for (int number = first + kFirstOwnNumber; number <= first + kLastOwnNumber; ++number) {
       const std::unique_ptr<char, decltype(&::free)> known(
           ::seccomp_syscall_resolve_num_arch(architecture_, number), ::free);
       if (known) own_numbers_->emplace(known.get(), static_cast<std::uint32_t>(number));

@@ -28,20 +28,20 @@ constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
 // The limit for all calls of an architecture: a hostile profile could otherwise use up the memory.
 constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
-// What a profile is sorted by: the number, the call behind it, and the position in the profile.
-struct Order {
+// What mentions are sorted by. The keys are sorted, because mentions are several times larger.
+struct SortKey {
   std::uint32_t number = 0;
   std::uint32_t selected = 0;  // socketcall and ipc have no call 0
-  std::size_t position = 0;
+  std::size_t position = 0;    // in the profile
 
-  auto operator<=>(const Order&) const = default;
+  auto operator<=>(const SortKey&) const = default;
 };
 
 // All mentions in the profile, sorted by call, then by rule.
 std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
   EntryPoints entry_points(architecture);
   std::vector<Mention> found;
-  std::vector<Order> order;
+  std::vector<SortKey> keys;
   std::vector<EntryPoint> entries;
   for (const PreparedRule& rule : profile.rules) {
     for (const std::string* name : rule.names) {
@@ -49,15 +49,15 @@ std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile&
       for (const EntryPoint& entry : entries) {
         const auto selected =
             entry.selector ? static_cast<std::uint32_t>(entry.selector->value) : 0;
-        order.push_back({entry.number, selected, found.size()});
+        keys.push_back({entry.number, selected, found.size()});
         found.push_back({entry, &rule, name});
       }
     }
   }
-  std::ranges::sort(order);
+  std::ranges::sort(keys);
   std::vector<Mention> sorted;
   sorted.reserve(found.size());
-  for (const Order& next : order) sorted.push_back(found[next.position]);
+  for (const SortKey& key : keys) sorted.push_back(found[key.position]);
   return sorted;
 }
 

@@ -2,22 +2,37 @@
 //
 // glibc's start asks the processor for its features and caches, with 68 CPUID instructions on an
 // Intel processor. In a virtual machine each of them is an exit to the hypervisor, which takes ten
-// microseconds or more: more than all else that a short command of ocirun does in user mode. Only
-// the string functions of glibc use the answers, to choose variants with wider registers. Without
-// answers they choose the variants that every x86-64 processor has. The function below takes the
-// same steps in the same order as glibc 2.36, except that one. CMake links it only with a libc.a
-// whose libc-start.o refers to the symbols that it is known to refer to: another C library keeps
-// its own start.
+// microseconds or more: more than all else that a short command of ocirun does in user mode. With
+// the answers glibc chooses the variants of its string and mathematical functions. Without answers
+// it chooses the variants that every x86-64 processor has.
+//
+// start() takes the steps of glibc 2.36 in their order. It leaves out
+//
+//   * the questions to the processor, and _dl_hwcap and _dl_platform, which are made of the
+//   answers,
+//     and which only the loader of shared libraries reads;
+//   * _dl_debug_initialize(), which tells a debugger about shared libraries;
+//   * the setjmp(3) around main(), to which pthread_exit(3) of the main thread would return. ocirun
+//     does not call pthread_exit(3);
+//   * the relocations between __rela_iplt_start and __rela_iplt_end, of which a static-pie has
+//   none:
+//     relocate_program() makes all of its relocations.
+//
+// CMake links this file only with a libc.a whose libc-start.o refers to the symbols to which that
+// of glibc 2.36 refers. A program with another C library keeps the start of that library.
 //
 // Until start() has set the canary, no function here may check a canary (CMake turns the stack
 // protector off for this file).
 #include <elf.h>
+#include <features.h>
 #include <link.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+
+static_assert(__GLIBC__ == 2 && __GLIBC_MINOR__ == 36);
 
 namespace {
 
@@ -33,12 +48,12 @@ extern void* stack_end asm("__libc_stack_end");
 extern int is_privileged asm("__libc_enable_secure");
 void call_at_exit(void (*function)(void*), void* argument, void* library) asm("__cxa_atexit");
 #pragma GCC visibility push(hidden)
-extern Constructor first_preinit[] asm("__preinit_array_start");
-extern Constructor last_preinit[] asm("__preinit_array_end");
-extern Constructor first_constructor[] asm("__init_array_start");
-extern Constructor last_constructor[] asm("__init_array_end");
-extern Destructor first_destructor[] asm("__fini_array_start");
-extern Destructor last_destructor[] asm("__fini_array_end");
+extern Constructor preinit_begin[] asm("__preinit_array_start");
+extern Constructor preinit_end[] asm("__preinit_array_end");
+extern Constructor constructors_begin[] asm("__init_array_start");
+extern Constructor constructors_end[] asm("__init_array_end");
+extern Destructor destructors_begin[] asm("__fini_array_start");
+extern Destructor destructors_end[] asm("__fini_array_end");
 extern const std::uintptr_t* random_bytes asm("_dl_random");
 void read_auxiliary_vector(const ElfW(auxv_t) * vector) asm("_dl_aux_init");
 void read_tunables(char** environment) asm("__tunables_init");
@@ -47,20 +62,20 @@ void set_up_thread() asm("__libc_setup_tls");
 void initialize_threads(bool is_first) asm("__libc_early_init");
 void initialize_libc(int argc, char** argv, char** environment) asm("__libc_init_first");
 void check_standard_streams() asm("__libc_check_standard_fds");
-void first_code() asm("_init");
-void last_code() asm("_fini");
+void run_init_section() asm("_init");
+void run_fini_section() asm("_fini");
 #pragma GCC visibility pop
 
-// What memcpy(3) and memset(3) read. glibc computes these sizes, in bytes, from those of the
-// caches. These are the sizes that it has for an unknown processor.
-long data_cache asm("__x86_data_cache_size") = 32 * 1024;
-long half_of_data_cache asm("__x86_data_cache_size_half") = 32 * 1024 / 2;
-long shared_cache asm("__x86_shared_cache_size") = 1024 * 1024;
-long half_of_shared_cache asm("__x86_shared_cache_size_half") = 1024 * 1024 / 2;
-long least_past_the_caches asm("__x86_shared_non_temporal_threshold") = 1024 * 1024 * 3 / 4;
-long least_for_movsb asm("__x86_rep_movsb_threshold") = 2048;
-long most_for_movsb asm("__x86_rep_movsb_stop_threshold") = 1024 * 1024 * 3 / 4;
-long least_for_stosb asm("__x86_rep_stosb_threshold") = 2048;
+// Sizes in bytes that memcpy(3) and memset(3) read. glibc computes them from the sizes of the
+// caches. These are the values that glibc has for an unknown processor.
+long data_cache_size asm("__x86_data_cache_size") = 32 * 1024;
+long data_cache_size_half asm("__x86_data_cache_size_half") = 32 * 1024 / 2;
+long shared_cache_size asm("__x86_shared_cache_size") = 1024 * 1024;
+long shared_cache_size_half asm("__x86_shared_cache_size_half") = 1024 * 1024 / 2;
+long non_temporal_threshold asm("__x86_shared_non_temporal_threshold") = 1024 * 1024 * 3 / 4;
+long rep_movsb_threshold asm("__x86_rep_movsb_threshold") = 2048;
+long rep_movsb_stop_threshold asm("__x86_rep_movsb_stop_threshold") = 1024 * 1024 * 3 / 4;
+long rep_stosb_threshold asm("__x86_rep_stosb_threshold") = 2048;
 int string_control asm("__x86_string_control") = 0;
 }
 
@@ -79,19 +94,20 @@ void protect_thread() {
   write_to_thread(kPointerGuardOffset, random_bytes[1]);
 }
 
-void run(Constructor* first, const Constructor* last, int argc, char** argv) {
-  for (; first != last; ++first) (*first)(argc, argv, environ);
+void run(Constructor* next, const Constructor* end, int argc, char** argv) {
+  for (; next != end; ++next) (*next)(argc, argv, environ);
 }
 
 void destroy(void*) {
-  for (Destructor* next = last_destructor; next != first_destructor;) (*--next)();
-  last_code();
+  for (Destructor* next = destructors_end; next != destructors_begin;) (*--next)();
+  run_fini_section();
 }
 
 }  // namespace
 
-// Called by _start, with the initial stack of the process: argv, NULL, environment, NULL, auxiliary
-// vector. For a static program the kernel passes no function to call at the exit.
+// Called by _start. `stack` is the initial stack of the process: argv, NULL, environment, NULL,
+// auxiliary vector. The parameters without a name are two functions that glibc has not called since
+// 2.34, and the loader's function for the exit, which a static program does not have.
 extern "C" [[noreturn, gnu::used]] void start(Main main, int argc, char** argv, void (*)(),
                                               void (*)(), void (*)(),
                                               void* stack) asm("__libc_start_main");
@@ -111,8 +127,8 @@ extern "C" void start(Main main, int argc, char** argv, void (*)(), void (*)(), 
   initialize_libc(argc, argv, environ);
   call_at_exit(destroy, nullptr, nullptr);
   if (is_privileged != 0) check_standard_streams();
-  run(first_preinit, last_preinit, argc, argv);
-  first_code();
-  run(first_constructor, last_constructor, argc, argv);
+  run(preinit_begin, preinit_end, argc, argv);
+  run_init_section();
+  run(constructors_begin, constructors_end, argc, argv);
   std::exit(main(argc, argv, environ));
 }

@@ -11,14 +11,7 @@
 
 namespace ocirun::runtime {
 
-bool is_host_root() {
-  // Init, a child, may have entered another user namespace.
-  static pid_t asker = 0;
-  static bool answer = false;
-  if (std::exchange(asker, ::getpid()) != ::getpid())
-    answer = ::geteuid() == 0 && linux::is_in_initial_user_namespace();
-  return answer;
-}
+bool is_host_root() { return ::geteuid() == 0 && linux::is_in_initial_user_namespace(); }
 
 std::string state_root_for(const Caller& caller) {
   constexpr std::string_view kOfRoot = "/run/ocirun";

@@ -61,21 +61,20 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   return text;
 }
 
-// Nothing if the entry of the state root is no container, or was deleted meanwhile.
+// Returns nothing if the entry of the state root is no container or was deleted meanwhile.
 Result<std::optional<bundle::StateDocument>> listed_state(const Store& store, const ContainerId& id,
                                                           UserNames& names) {
-  auto found = store.find(id);
-  if (!found) return std::nullopt;
-  const auto container = Container::load(*std::move(found), id);
+  auto directory = store.find(id);
+  if (!directory) return std::nullopt;
+  const auto container = Container::load(*directory, id);
   if (container) {
-    const StateDirectory& directory = container->directory();
+    const bool is_believed = belongs_to_caller(container->directory());  // others may have written
     bundle::StateDocument state = container->state();
-    state.owner = names.of(belongs_to_caller(directory) ? container->record().owner_uid
-                                                        : directory.owner().value_or(::geteuid()));
+    state.owner = names.of(is_believed ? container->record().owner_uid
+                                       : container->directory().owner().value_or(::geteuid()));
     return state;
   }
-  const auto directory = store.find(id);
-  if (!directory || !directory->is_state()) return std::nullopt;
+  if (!directory->is_state()) return std::nullopt;
   // A shortage, such as EMFILE, ends the command. But files of another user may cause any error,
   // and must not end the command.
   if (is_transient(container.error().number()) && belongs_to_caller(*directory))
@@ -90,8 +89,8 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store, co
 Result<int> run_state(const Invocation& invocation) {
   TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
   TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
-  TRY_ASSIGN(const StateDirectory directory, store.find(id));
-  const auto container = Container::load(store, id);
+  TRY_ASSIGN(StateDirectory directory, store.find(id));
+  const auto container = Container::load(directory, id);
   if (container) {
     TRY(print(bundle::state_text(container->state())));
     return 0;

@@ -90,10 +90,10 @@ Result<Container> Container::load(const GlobalOptions& options, const ContainerI
 
 Result<Container> Container::load(const Store& store, const ContainerId& id) {
   TRY_ASSIGN(StateDirectory directory, store.find(id));
-  return load(std::move(directory), id);
+  return load(directory, id);
 }
 
-Result<Container> Container::load(StateDirectory directory, const ContainerId& id) {
+Result<Container> Container::load(StateDirectory& directory, const ContainerId& id) {
   auto record = directory.read_record();
   if (!record) return std::unexpected(unusable(id, record.error()));
   TRY(check_foreign_record(directory, *record));

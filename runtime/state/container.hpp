@@ -59,7 +59,8 @@ class Container {
   /// damaged. In the last two cases only `delete --force` works.
   static Result<Container> load(const GlobalOptions& options, const ContainerId& id);
   static Result<Container> load(const Store& store, const ContainerId& id);
-  static Result<Container> load(StateDirectory directory, const ContainerId& id);
+  /// The container takes `directory`. After an error, the caller still has it.
+  static Result<Container> load(StateDirectory& directory, const ContainerId& id);
 
   const bundle::ContainerRecord& record() const { return record_; }
   const StateDirectory& directory() const { return directory_; }

@@ -171,22 +171,6 @@ BOOST_AUTO_TEST_CASE(a_path_that_leads_upwards_is_refused)  // R-1
   BOOST_TEST(!place(std::nullopt, ".."));
 }
 
-BOOST_AUTO_TEST_CASE(the_root_cgroup_and_odd_names_are_refused) {
-  BOOST_TEST(placed("/").contains("the root cgroup"));
-  BOOST_TEST(placed("/./").contains("the root cgroup"));
-  BOOST_TEST(placed(".").contains("the root cgroup"));
-  BOOST_TEST(placed("/a\nb").contains("control characters"));
-  BOOST_TEST(placed(std::string("/a\0b", 4)).contains("control characters"));
-  BOOST_TEST(placed("/" + std::string(256, 'x')).contains("255 bytes"));
-  BOOST_TEST(placed("/" + std::string(255, 'x')).starts_with("/x"));
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-// Which cgroups an ordinary user may make others in.
-
-BOOST_AUTO_TEST_SUITE(delegation)
-
 BOOST_AUTO_TEST_CASE(a_path_is_normal_if_normal_path_returns_it_itself) {
   const std::string longest(255, 'x');
   for (const std::string& text : std::vector<std::string>{"",
@@ -214,6 +198,22 @@ BOOST_AUTO_TEST_CASE(a_path_is_normal_if_normal_path_returns_it_itself) {
     BOOST_TEST(is_normal_path(text) == (normal && *normal == text && text != "/"), text);
   }
 }
+
+BOOST_AUTO_TEST_CASE(the_root_cgroup_and_odd_names_are_refused) {
+  BOOST_TEST(placed("/").contains("the root cgroup"));
+  BOOST_TEST(placed("/./").contains("the root cgroup"));
+  BOOST_TEST(placed(".").contains("the root cgroup"));
+  BOOST_TEST(placed("/a\nb").contains("control characters"));
+  BOOST_TEST(placed(std::string("/a\0b", 4)).contains("control characters"));
+  BOOST_TEST(placed("/" + std::string(256, 'x')).contains("255 bytes"));
+  BOOST_TEST(placed("/" + std::string(255, 'x')).starts_with("/x"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Which cgroups an ordinary user may make others in.
+
+BOOST_AUTO_TEST_SUITE(delegation)
 
 BOOST_AUTO_TEST_CASE(the_callers_cgroup_is_relative_to_the_mounted_root) {
   const auto shown = [](std::string root, std::string own) {

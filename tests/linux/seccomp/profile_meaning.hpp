@@ -104,8 +104,8 @@ inline std::uint32_t meaning(const linux::PreparedProfile& profile, std::uint32_
   Verdicts itself(profile.default_answer);
   Verdicts behind(profile.default_answer);
   for (const linux::PreparedRule& rule : profile.rules)
-    for (const std::string* named : rule.names) {
-      const std::string& name = *named;
+    for (const std::string* pointer : rule.names) {
+      const std::string& name = *pointer;
       if (rule.answer == profile.default_answer) continue;
       const bool is_itself =
           ::seccomp_syscall_resolve_name_arch(architecture, name.c_str()) == call.nr ||
