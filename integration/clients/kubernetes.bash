@@ -8,6 +8,8 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$HERE/lib.bash"
 # shellcheck source=integration/clients/containerd_setup.bash
 source "$HERE/containerd_setup.bash"
+# shellcheck source=integration/clients/kubernetes_cgroups.bash
+source "$HERE/kubernetes_cgroups.bash"
 # shellcheck source=integration/clients/kubernetes_setup.bash
 source "$HERE/kubernetes_setup.bash"
 # shellcheck source=integration/clients/kubernetes_workloads.bash

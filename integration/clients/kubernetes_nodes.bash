@@ -51,7 +51,7 @@ before_a_kill() {
 # has_one NODE: a pod of the class runs on the node.
 has_one() { k get pods --field-selector spec.nodeName="$1",status.phase=Running -o name | grep .; }
 after_a_kill() {
-  within 180 nodes_are_ready && within 120 k exec box -- true && within 120 k exec logs -- true && start new "$(sh_c 'sleep 1000')" && remove new || return 1
+  within 180 nodes_are_ready && within 120 k exec box -- true && within 120 k exec logs -- true && start new "$(sh_c 'sleep 1000')" && k delete pod new --timeout=180s || return 1
   same | diff "$WORK/before" -
 }
 kill_on_all() { # NAME FUNCTION: kills the daemon on both nodes, looks at the processes, and starts the daemon again.
@@ -107,17 +107,11 @@ what_is_left() {
     on_ctr "$node" containers list -q
     on_node "$node" find /run/containerd/runc -mindepth 2 -maxdepth 2
     on_node "$node" grep -E ' /(run/containerd|var/lib/kubelet/pods)/.* (overlay|tmpfs|proc|nsfs) ' /proc/mounts
-    find /sys/fs/cgroup/*/"$OCIRUN_TEST_MARK$node" -type d -name 'pod*'
   done
+  pod_cgroups
   pgrep -a containerd-shim
 }
 
-# forget_cgroups: removes what runc has left, before the next class is looked at: on a hybrid host runc makes cgroups of pods in the
-# unified hierarchy too, which the kubelet does not know.
-forget_cgroups() { find /sys/fs/cgroup/unified/"$OCIRUN_TEST_MARK"n? -depth -type d -path '*/pod*' -exec rmdir {} + 2>/dev/null || true; }
-
-# cpu: the microseconds of processor time that the cgroups of both nodes have used.
-cpu() { cat /sys/fs/cgroup/cpuacct/"$OCIRUN_TEST_MARK"n?/cpuacct.usage | awk '{sum += $1} END {printf "%d\n", sum / 1000}'; }
 # tell WHAT MICROSECONDS MICROSECONDS-OF-CPU
 tell() {
   printf 'kubernetes: thirty pods with %s: %s in %d.%d s, %d.%d s of processor time on the nodes\n' "$CLASS" "$1" \

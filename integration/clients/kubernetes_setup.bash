@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Starts a Kubernetes cluster for kubernetes.bash: etcd and the control plane in the sandbox, and two nodes. Each node has mount, network
-# and UTS namespaces of its own, with a containerd, a kubelet and a kube-proxy. All cgroups of a node are below the cgroup
-# $OCIRUN_TEST_MARK$NODE, all its files below $WORK/$NODE.
+# and UTS namespaces of its own, with a containerd, a kubelet and a kube-proxy. All files of a node are below $WORK/$NODE.
+# kubernetes_cgroups.bash says where its cgroups are.
 
 HEAD=10.77.0.254
 NODES=(n1 n2)
@@ -32,6 +32,9 @@ END
 
 # make_network: a bridge with the address $HEAD. make_node adds the nodes.
 make_network() {
+  # A packet from a pod to a service of its own node crosses only the bridge. br_netfilter shows the packet to iptables. The module is
+  # loaded on the host, but not in a machine.
+  [[ -e /proc/sys/net/bridge ]] || modprobe br_netfilter || return 1
   hostname head
   ip link add nodes type bridge && ip addr add "$HEAD/16" dev nodes && ip link set nodes up &&
     ip route add 10.96.0.0/16 via "${ADDRESS[n1]}" # addresses of services: kube-proxy of n1 sends them on
@@ -78,6 +81,9 @@ kernel/panic 10
 kernel/panic_on_oops 1
 kernel/keys/root_maxkeys 1000000
 kernel/keys/root_maxbytes 25000000'
+  if ! grep -q '^cpu MHz' /proc/cpuinfo; then # User-Mode Linux tells no clock speed, without which a kubelet does not start
+    { cat /proc/cpuinfo && echo 'cpu MHz : 1000.0'; } >"$WORK/$node/cpuinfo" && mount --bind "$WORK/$node/cpuinfo" /proc/cpuinfo || return 1
+  fi
   mount --make-rshared /
   touch "$WORK/$node/made"
   exec sleep infinity
@@ -102,26 +108,11 @@ make_node() {
   make_cgroups "$node"
 }
 
-# make_cgroups NODE: the kubelet expects its root in every hierarchy. The daemons are in the cgroup `daemons`.
-make_cgroups() {
-  local hierarchy name
-  while read -r hierarchy; do
-    mkdir -p "$hierarchy/$OCIRUN_TEST_MARK$1" || return 1
-    for name in cpuset.cpus cpuset.mems; do
-      [[ ! -e $hierarchy/$name ]] || cat "$hierarchy/$name" >"$hierarchy/$OCIRUN_TEST_MARK$1/$name" || return 1
-    done
-  done < <(findmnt -rn -t cgroup -o TARGET)
-  mkdir -p "/sys/fs/cgroup/"{cpuacct,memory}"/$OCIRUN_TEST_MARK$1/daemons"
-}
-
 # node_daemon NODE NAME COMMAND…: starts a daemon on a node, for the first time or again. PID[NODE-NAME] is its process.
 node_daemon() {
   local node=$1 name=$2
   shift 2
-  # shellcheck disable=SC2016 # the inner shell expands these
-  nsenter --target "${HOLDER[$node]}" --mount --net --uts -- bash -c \
-    'for file in /sys/fs/cgroup/{cpuacct,memory}/"$0"/daemons/cgroup.procs; do echo $$ >"$file"; done; exec "$@"' \
-    "$OCIRUN_TEST_MARK$node" "$@" >>"$WORK/$node-$name.log" 2>&1 </dev/null &
+  exec_in_cgroup "$node" nsenter --target "${HOLDER[$node]}" --mount --net --uts -- "$@" >>"$WORK/$node-$name.log" 2>&1 </dev/null &
   PID[$node-$name]=$!
 }
 
@@ -137,12 +128,19 @@ kill_node_daemon() {
 # write_on_node NODE FILE: writes stdin to the file.
 write_on_node() { on_node "$1" tee "$2" >/dev/null; }
 
+# systemd_cgroup_options: with the driver systemd, prints the option of the runtime, whose table of options ends the page's example, and a
+# table of options for runc.
+systemd_cgroup_options() {
+  [[ $CGROUP_DRIVER != systemd ]] || printf '%s\n' 'SystemdCgroup = true' '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]' 'SystemdCgroup = true'
+}
+
 # configure_node NODE: what ocirun needs comes from ocirun-engines(7), and so does the handler runc.
 configure_node() {
   local node=$1 memory
   on_node "$node" mkdir -p /etc/containerd /etc/cni/net.d /etc/kubernetes/manifests /var/lib/kubelet/seccomp || return 1
   write_on_node "$node" /etc/containerd/config.toml <<END
 $(from_page CRI 1)
+$(systemd_cgroup_options)
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "localhost/busybox:latest"
 restrict_oom_score_adj = true
@@ -159,7 +157,7 @@ END
   memory=$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) - 1024 * 1024))
   write_on_node "$node" /var/lib/kubelet/config.yaml <<END
 volumePluginDir: /var/lib/kubelet/plugins
-$(from_page KUBERNETES 1)
+$(from_page KUBERNETES 1 | sed "s/^cgroupDriver: .*/cgroupDriver: $CGROUP_DRIVER/")
 cgroupRoot: /$OCIRUN_TEST_MARK$node
 failSwapOn: false
 oomScoreAdj: 0
@@ -206,18 +204,17 @@ nodes_are_ready() { kubectl wait --for=condition=Ready --timeout=1s node "${NODE
 start_nodes() {
   local node
   for node in "${NODES[@]}"; do start_node "$node" || { tail -n 20 "$WORK/$node"*.log && return 1; }; done
-  within 180 nodes_are_ready || { tail -n 20 "$WORK"/n?-*.log && return 1; }
+  # Shows the fatal messages too: the programs of Kubernetes begin them with F.
+  within 180 nodes_are_ready || { tail -n 20 "$WORK"/n?-*.log; grep -h '^F' "$WORK"/n?-*.log; return 1; }
 }
 
 # --- the end -------------------------------------------------------------------------------------------------
 
 # stop_nodes: ends the daemons of the nodes that run and then, in case a check has failed, everything that is left in the nodes' cgroups.
 stop_nodes() {
-  local name node pid
+  local name node
   for name in proxy kubelet containerd; do
     for node in "${NODES[@]}"; do [[ -z ${PID[$node-$name]:-} ]] || kill_node_daemon "$node" "$name"; done
   done
-  for node in "${NODES[@]}"; do
-    while read -r pid; do kill -KILL "$pid" 2>/dev/null; done < <(find /sys/fs/cgroup/*/"$OCIRUN_TEST_MARK$node" -name cgroup.procs -exec cat {} + 2>/dev/null)
-  done
+  kill_in_cgroups
 }

@@ -33,7 +33,7 @@ down_to_two() {
   while read -r uid; do within 60 no_cgroup_of "$uid" || return 1; done < <(comm -23 "$WORK/ten" "$WORK/two")
   while read -r uid; do ! no_cgroup_of "$uid" || return 1; done <"$WORK/two"
 }
-no_cgroup_of() { [[ -z $(find /sys/fs/cgroup/*/"$OCIRUN_TEST_MARK"n? -type d -name "pod$1") ]]; }
+no_cgroup_of() { [[ -z $(pod_cgroups "$1") ]]; }
 
 # request ADDRESS: requests a page until the file $WORK/enough exists, and prints each answer.
 request() { while [[ ! -e $WORK/enough ]]; do curl -fsS --max-time 10 "http://$1/" 2>&1 || echo "failed"; sleep 0.02; done; }
@@ -115,8 +115,11 @@ stopping() {
     "{\"terminationGracePeriodSeconds\": 30, \"nodeName\": \"n1\", \"volumes\": [{\"name\": \"node\", \"hostPath\": {\"path\": \"/var/log/$CLASS\", \"type\": \"DirectoryOrCreate\"}}]}" &&
     k delete pod stops --timeout=60s && [[ $(on_node n1 cat "/var/log/$CLASS/log" | paste -sd' ') == 'hook signal end' ]]
 }
+# 256 shares are a weight of 35 on cgroup v2, and of 10 with runc before 1.3.2.
 limits() {
-  prints limits '67108864 50000 256' 'cd /sys/fs/cgroup; echo $(cat memory/memory.limit_in_bytes cpu/cpu.cfs_quota_us cpu/cpu.shares)' \
+  local expected='67108864 50000 256'
+  [[ $CGROUP_VERSION == 1 ]] || expected="67108864 50000 $([[ $CLASS == runc ]] && echo 10 || echo 35)"
+  prints limits "$expected" "cd /sys/fs/cgroup; echo \$(cut -d' ' -f1 ${LIMIT[memory]} ${LIMIT[quota]} ${LIMIT[shares]})" \
     '{"resources": {"requests": {"cpu": "250m"}, "limits": {"cpu": "500m", "memory": "64Mi"}}}'
 }
 

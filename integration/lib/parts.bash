@@ -53,7 +53,7 @@ parts=(integration advisories conformance)
 landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml kernels selinux scale
-  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers kubernetes conformance)
+  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
 all_building_parts=(arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13 debian-testing compilers)
 
 # part NAME
@@ -121,6 +121,10 @@ part() {
     kubernetes)
       check "programs of Kubernetes" prepare_kubernetes
       engines kubernetes ;;
+    kubernetes-systemd)
+      choose_machine || { check "a virtual machine" false && return; }
+      check "programs of Kubernetes" prepare_kubernetes
+      engines --suite bookworm kubernetes ;;
     conformance) conformance ;;
     asan)
       check "asan build" build asan
