@@ -45,14 +45,11 @@ forwarded() {
 }
 # What `kubectl top` shows, from the kubelet itself. On cgroup v2 Kubernetes 1.20 has no resident memory of a container and no network of a pod.
 summary() { kubectl get --raw "/api/v1/nodes/$(field .spec.nodeName box)/proxy/stats/summary" | jq --arg class "$CLASS" '.pods[] | select(.podRef.name == "box" and .podRef.namespace == $class)'; }
-has_figures() { summary | jq -e '.containers[0] | .name == "main" and .cpu.usageCoreNanoSeconds > 0 and .memory.workingSetBytes > 0'; }
-has_figures_of_pod() { summary | jq -e '.cpu.usageCoreNanoSeconds > 0 and .memory.workingSetBytes > 0'; }
-has_figures_of_v1() { [[ $CGROUP_VERSION == 2 ]] || summary | jq -e '.containers[0].memory.rssBytes > 0 and .network.rxBytes >= 0'; }
-figures() {
-  if within 60 has_figures && has_figures_of_pod && has_figures_of_v1; then return; fi
-  summary
-  return 1
+has_figures() {
+  summary | jq -e --argjson version "$CGROUP_VERSION" '.memory.workingSetBytes > 0 and ($version == 2 or .network.rxBytes >= 0) and
+    (.containers[0] | .name == "main" and .cpu.usageCoreNanoSeconds > 0 and .memory.workingSetBytes > 0 and ($version == 2 or .memory.rssBytes > 0))'
 }
+figures() { within 60 has_figures || { summary && return 1; }; }
 
 # --- volumes -------------------------------------------------------------------------------------------------
 updated_volumes() {
