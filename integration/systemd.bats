@@ -59,11 +59,15 @@ source "$LIB/systemd-beds.bash"
     bundle ".annotations = {\"org.systemd.property.TimeoutStopSec\": \"uint64 12\",
       \"org.systemd.property.CollectMode\": \"'"'inactive-or-failed'"'\",
       \"org.systemd.property.MemoryHigh\": \"uint64 100000000\",
+      \"org.systemd.property.DefaultDependencies\": \"true\",
+      \"org.systemd.property.After\": \"['"'crio.service'"']\",
       \"org.systemd.property.Documentation\": \"['"'man:a(1)', 'man:b(1)'"']\"}"
     up web
     has ocirun-web.scope TimeoutStopUSec 12s
     has ocirun-web.scope CollectMode inactive-or-failed
     has ocirun-web.scope MemoryHigh 100000000
+    has ocirun-web.scope DefaultDependencies yes # ocirun would set no; CRI-O gives yes to every container
+    equal After yes "$(show ocirun-web.scope After | grep -qw crio.service && echo yes)"
     equal Documentation "man:a(1) man:b(1)" "$(show ocirun-web.scope Documentation | tr -d \")"
     ocirun delete --force web
     for bad in "TimeoutStopSec soon" "Nonsense true" "Slice true" "MemoryMax true" "Memory-Max 1" "SuccessAction true" \

@@ -206,7 +206,7 @@ bool reaches_beyond_the_unit(std::string_view name) {
 }
 
 Result<UnitProperty> read_annotation(const std::string& name, std::string_view value) {
-  constexpr std::string_view kOurs[] = {"PIDs", "Slice", "Delegate", "DefaultDependencies"};
+  constexpr std::string_view kOurs[] = {"PIDs", "Slice", "Delegate"};
   UnitProperty property{.name = name, .signature = {}, .values = {}, .since = 0};
   if (name.size() < 3 || !is_letter(name.front()) ||
       !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); }))

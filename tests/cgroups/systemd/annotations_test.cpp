@@ -72,12 +72,23 @@ BOOST_AUTO_TEST_CASE(a_time_in_seconds_becomes_microseconds)  // R-45
   BOOST_TEST((kept->front() == UnitProperty{"TimeoutStopUSec", "t", {"10"}, 0}));
 }
 
+// With systemd's driver, CRI-O 1.37 gives every container these annotations.
+BOOST_AUTO_TEST_CASE(the_annotations_of_crio_are_properties)
+{
+  const auto dependencies = read("DefaultDependencies", "true");
+  BOOST_REQUIRE(dependencies);
+  BOOST_TEST((dependencies->front() == UnitProperty{"DefaultDependencies", "b", {"true"}, 0}));
+  const auto after = read("After", "['crio.service']");
+  BOOST_REQUIRE(after);
+  BOOST_TEST((after->front() == UnitProperty{"After", "as", {"crio.service"}, 0}));
+  BOOST_REQUIRE(read("TimeoutStopUSec", "uint64 10000000"));
+}
+
 BOOST_AUTO_TEST_CASE(a_bad_name_or_value_is_refused_with_its_annotation)
 {
   for (const char* name : {"", "X", "Memory High", "Memory/High", "1st", "Memory-High"})
     check_refused(name, "true");
-  for (const char* name : {"PIDs", "Slice", "Delegate", "DefaultDependencies"})
-    check_refused(name, "true");
+  for (const char* name : {"PIDs", "Slice", "Delegate"}) check_refused(name, "true");
   for (const char* value : {"",           "yes",       "'open",     "open'",
                             "uint64",     "uint64 -1", "uint64 x",  "byte 256",
                             "3000000000", "1 2",       "[1, 'a']",  "[1",
