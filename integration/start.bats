@@ -8,21 +8,23 @@ setup() {
   [[ -d $REPO/build/release/linux/CMakeFiles/ocirun_start.dir ]] || skip "this C library keeps its own start"
 }
 
-# build_probe: links the probe as CMake links ocirun, with the same object.
+# build_probe: links $PROBE as CMake links ocirun, with the same object, unless an earlier test has done so.
 build_probe() {
-  c++ -std=c++23 -Os -fPIE -static-pie -fstack-protector-strong -o "$TMP/probe" "$REPO/integration/lib/start-probe.cpp" \
+  PROBE=$BATS_FILE_TMPDIR/probe
+  [[ ! -x $PROBE ]] || return 0
+  c++ -std=c++23 -Os -fPIE -static-pie -fstack-protector-strong -o "$PROBE" "$REPO/integration/lib/start-probe.cpp" \
     "$REPO/build/release/linux/CMakeFiles/ocirun_start.dir/start/libc_start.cpp.o"
 }
 
 @test "the executable has no CPUID, which costs an exit to the hypervisor" {
-  run -0 objdump -d "$OCIRUN"
-  [[ $output == *syscall* ]] || fail_with_output "no disassembly"
-  run -1 grep -w cpuid <<<"$output"
+  objdump -d "$OCIRUN" >"$TMP/code"
+  grep -qw syscall "$TMP/code"
+  run -1 grep -w cpuid "$TMP/code"
 }
 
 @test "the start sets up what glibc's own sets up" {
   build_probe
-  GREETING=hello run -7 "$TMP/probe" word
+  GREETING=hello run -7 "$PROBE" word
   [[ $output == 'a constructor is told of 2 arguments
 canary random
 pointer guard random
@@ -36,6 +38,6 @@ destroyed' ]] || fail_with_output "another output"
 
 @test "a stack buffer overflow is detected" {
   build_probe
-  GREETING=hello run -134 "$TMP/probe" a-text-that-is-longer-than-eight-bytes word
+  GREETING=hello run -134 "$PROBE" a-text-that-is-longer-than-eight-bytes word
   [[ $output == *'stack smashing detected'* ]] || fail_with_output "not detected"
 }

@@ -6,17 +6,13 @@
 // the answers glibc chooses the variants of its string and mathematical functions. Without answers
 // it chooses the variants that every x86-64 processor has.
 //
-// start() takes the steps of glibc 2.36 in their order. It leaves out
-//
-//   * the questions to the processor, and _dl_hwcap and _dl_platform, which are made of the
-//   answers,
-//     and which only the loader of shared libraries reads;
-//   * _dl_debug_initialize(), which tells a debugger about shared libraries;
-//   * the setjmp(3) around main(), to which pthread_exit(3) of the main thread would return. ocirun
-//     does not call pthread_exit(3);
-//   * the relocations between __rela_iplt_start and __rela_iplt_end, of which a static-pie has
-//   none:
-//     relocate_program() makes all of its relocations.
+// start() takes the steps of glibc 2.36 in their order. It leaves out four things. The first is the
+// questions to the processor, and _dl_hwcap and _dl_platform, which are made of the answers: only
+// the loader of shared libraries reads these two. The second is _dl_debug_initialize(), which tells
+// a debugger about shared libraries. The third is the setjmp(3) around main(), to which
+// pthread_exit(3) of the main thread would return: ocirun does not call pthread_exit(3). The fourth
+// is the relocations between __rela_iplt_start and __rela_iplt_end, of which a static-pie has none:
+// relocate_program() makes all of its relocations.
 //
 // CMake links this file only with a libc.a whose libc-start.o refers to the symbols to which that
 // of glibc 2.36 refers. A program with another C library keeps the start of that library.

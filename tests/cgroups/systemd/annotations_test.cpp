@@ -22,6 +22,14 @@ void check(const std::string& value, const std::string& signature, const Values&
   BOOST_TEST(read_back->front().values == values, boost::test_tools::per_element());
 }
 
+void check_property(const std::string& name, const std::string& value,
+                    const UnitProperty& expected) {
+  const auto properties = read(name, value);
+  BOOST_REQUIRE_MESSAGE(properties, name << " = " << value);
+  BOOST_REQUIRE(properties->size() == 1u);
+  BOOST_TEST((properties->front() == expected), name << " = " << value);
+}
+
 void check_refused(const std::string& name, const std::string& value) {
   const auto refused = read(name, value);
   BOOST_REQUIRE_MESSAGE(!refused, name << " = " << value);
@@ -61,27 +69,17 @@ BOOST_AUTO_TEST_CASE(arrays_have_the_type_of_their_elements)  // R-45
 
 BOOST_AUTO_TEST_CASE(a_time_in_seconds_becomes_microseconds)
 {
-  const auto whole = read("TimeoutStopSec", "uint64 10");
-  BOOST_REQUIRE(whole);
-  BOOST_TEST((whole->front() == UnitProperty{"TimeoutStopUSec", "t", {"10000000"}, 0}));
-  const auto part = read("RuntimeMaxSec", "1.5");
-  BOOST_REQUIRE(part);
-  BOOST_TEST((part->front() == UnitProperty{"RuntimeMaxUSec", "t", {"1500000"}, 0}));
-  const auto kept = read("TimeoutStopUSec", "uint64 10");
-  BOOST_REQUIRE(kept);
-  BOOST_TEST((kept->front() == UnitProperty{"TimeoutStopUSec", "t", {"10"}, 0}));
+  check_property("TimeoutStopSec", "uint64 10", {"TimeoutStopUSec", "t", {"10000000"}, 0});
+  check_property("RuntimeMaxSec", "1.5", {"RuntimeMaxUSec", "t", {"1500000"}, 0});
+  check_property("TimeoutStopUSec", "uint64 10", {"TimeoutStopUSec", "t", {"10"}, 0});
 }
 
 // With systemd's driver, CRI-O 1.37 gives every container these annotations.
 BOOST_AUTO_TEST_CASE(the_annotations_of_crio_are_properties)
 {
-  const auto dependencies = read("DefaultDependencies", "true");
-  BOOST_REQUIRE(dependencies);
-  BOOST_TEST((dependencies->front() == UnitProperty{"DefaultDependencies", "b", {"true"}, 0}));
-  const auto after = read("After", "['crio.service']");
-  BOOST_REQUIRE(after);
-  BOOST_TEST((after->front() == UnitProperty{"After", "as", {"crio.service"}, 0}));
-  BOOST_REQUIRE(read("TimeoutStopUSec", "uint64 10000000"));
+  check_property("DefaultDependencies", "true", {"DefaultDependencies", "b", {"true"}, 0});
+  check_property("After", "['crio.service']", {"After", "as", {"crio.service"}, 0});
+  check_property("TimeoutStopUSec", "uint64 10000000", {"TimeoutStopUSec", "t", {"10000000"}, 0});
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_name_or_value_is_refused_with_its_annotation)
