@@ -90,7 +90,12 @@ class YamlBuilder : public YAML::EventHandler {
  public:
   YamlBuilder(Source& source, bundle::Report& report) : source_(source), report_(report) {}
 
-  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // yaml-cpp goes on for ever behind a "," that no value precedes (its issue 1040): for yaml-cpp
+    // each of the documents there is empty and begins at the same place.
+    if (mark.pos == document_start_) stop(mark, "not valid YAML: no value begins here");
+    document_start_ = mark.pos;
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor);
@@ -223,6 +228,7 @@ class YamlBuilder : public YAML::EventHandler {
   Source& source_;
   bundle::Report& report_;
   std::vector<Open> open_;
+  int document_start_ = -1;  ///< the offset of the document that is read, in bytes
 };
 
 bool Source::parse_yaml(std::string_view text, bundle::Report& report) {

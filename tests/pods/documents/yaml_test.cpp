@@ -89,6 +89,10 @@ BOOST_AUTO_TEST_CASE(a_syntax_error_has_line_and_column) {
   BOOST_TEST(syntax("a: [1, 2\nb: 3\n").contains("not valid YAML: "));
   BOOST_TEST(syntax("a: b: c\n").starts_with("f:1:"));
   BOOST_TEST(syntax("\ta: 1\n") != "");
+  // yaml-cpp would find empty documents before these commas for ever (its issue 1040).
+  BOOST_TEST(syntax(",{") == "f:1:1: the document: not valid YAML: no value begins here\n");
+  BOOST_TEST(syntax("a\n--- \"b\" ,\n") ==
+             "f:2:9: the document: not valid YAML: no value begins here\n");
   BOOST_TEST(syntax("") == "f: the document: is empty\n");
   BOOST_TEST(syntax("# only a comment\n") == "f: the document: is empty\n");
   BOOST_TEST(syntax("a: \xFF\n") == "f: the document: is not valid UTF-8\n");
