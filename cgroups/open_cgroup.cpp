@@ -58,8 +58,10 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
 Result<FreezerState> freezer_state_of(const Record& record) {
   TRY(check_shape(record));
   const std::vector<Node> nodes = nodes_with_freezer(record);
-  for (const Node& node : nodes)
-    TRY(within(check_is_in_cgroupfs(node.path()), "the container's record"));
+  for (const Node& node : nodes) {
+    TRY_ASSIGN(const Directory* directory, node.directory());
+    TRY(within(directory->check_filesystem(), "the container's record"));
+  }
   return read_freezer(nodes);
 }
 

@@ -120,6 +120,12 @@ Result<Directory> Directory::open_entry(const WalkEntry& entry) {
   return Directory(std::move(fd), entry.name);
 }
 
+Result<void> Directory::check_filesystem() const {
+  struct statfs filesystem{};
+  if (::fstatfs(fd_.get(), &filesystem) != 0) return fail(errno, "look at {}", path_);
+  return check_is_cgroupfs(filesystem, path_);
+}
+
 Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const {
   Result<UniqueFd> fd = open_in(fd_, file, flags);
   if (!fd) return fail(fd.error().number(), "open {}/{}", path_, file);

@@ -34,6 +34,8 @@ class Directory {
   static Result<Directory> open_entry(const WalkEntry& entry);
 
   Fd fd() const { return fd_; }
+  /// Errors: the directory is on a filesystem that is no cgroupfs.
+  Result<void> check_filesystem() const;
   const std::string& path() const { return path_; }
 
   Result<UniqueFd> open_file(const std::string& file, int flags) const;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 namespace ocirun::linux::sys {
@@ -298,10 +299,9 @@ namespace {
 
 constexpr std::size_t kReadSize = 4096;
 
-/// Which read has reached the end of a file.
-enum class End : std::uint8_t { kEmptyRead, kShortRead };
-
-Result<std::string> read_to(End end, Fd fd, std::size_t limit) {
+/// A read of nothing is the end of the file. So is a read that does not fill the buffer, once at
+/// least `size` bytes were read.
+Result<std::string> read_to_end(Fd fd, std::size_t limit, std::size_t size) {
   std::string text;
   char block[kReadSize];
   for (;;) {
@@ -310,19 +310,21 @@ Result<std::string> read_to(End end, Fd fd, std::size_t limit) {
     const auto count = static_cast<std::size_t>(got);
     if (text.size() + count > limit) return fail(EFBIG, "read: more than {} bytes", limit);
     text.append(block, count);
-    if (count == 0 || (end == End::kShortRead && count < kReadSize)) return text;
+    if (count == 0 || (count < kReadSize && text.size() >= size)) return text;
   }
 }
 
 }  // namespace
 
 Result<std::string> read_all(Fd fd, std::size_t limit) {
-  return read_to(End::kEmptyRead, fd, limit);
+  return read_to_end(fd, limit, std::numeric_limits<std::size_t>::max());
 }
 
-Result<std::string> read_value(Fd fd, std::size_t limit) {
-  return read_to(End::kShortRead, fd, limit);
+Result<std::string> read_regular(Fd fd, std::size_t limit, std::size_t size) {
+  return read_to_end(fd, limit, size);
 }
+
+Result<std::string> read_value(Fd fd, std::size_t limit) { return read_to_end(fd, limit, 0); }
 
 Result<void> write_once(Fd fd, std::string_view data) {
   const ssize_t done = retry([&] { return ::write(fd.value, data.data(), data.size()); });

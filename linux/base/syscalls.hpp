@@ -105,6 +105,9 @@ Result<void> fchdir(Fd directory);
 
 /// Reads a whole file of at most `limit` bytes; a larger one is EFBIG.
 Result<std::string> read_all(Fd fd, std::size_t limit);
+/// As read_all(), for a regular file of `size` bytes, as fstat(2) says. Saves the read that finds
+/// the end.
+Result<std::string> read_regular(Fd fd, std::size_t limit, std::size_t size);
 /// As read_all(), for a file of procfs or cgroupfs of which a read returns as much as the buffer
 /// holds: a read that does not fill the buffer has reached the end. Not for lists (mountinfo,
 /// uid_map, cgroup.procs), of which a read may return some lines.
