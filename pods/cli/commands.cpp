@@ -79,6 +79,14 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
   return std::prev(end)->second;
 }
 
+std::vector<std::string> Arguments::words_but(std::span<const std::string_view> left_out) const {
+  std::vector<std::string> words;
+  for (const auto& [option, value] : values_)
+    if (std::ranges::find(left_out, option) == left_out.end())
+      words.push_back(fmt::format("{}={}", option, value));
+  return words;
+}
+
 Result<void> print(std::string_view text) {
   return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout");
 }

@@ -40,6 +40,8 @@ class Arguments {
   std::vector<std::string> values(std::string_view option) const;
   /// The last value of the option; "" for a switch.
   std::optional<std::string> value(std::string_view option) const;
+  /// The options but `left_out`, each as "NAME=VALUE", sorted by their names.
+  std::vector<std::string> words_but(std::span<const std::string_view> left_out) const;
   const std::vector<std::string>& operands() const { return operands_; }
 
  private:
@@ -118,6 +120,10 @@ Result<Workload> read_workload_to_run(const Arguments& arguments, const std::str
 /// its ending.
 Result<std::string> name_for(const Arguments& arguments, const Workload& workload,
                              const std::string& file);
+
+/// The settings of `run`. `file` is the operand of the command. Errors name the option.
+Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
+                                   const Workload& workload, const std::string& file);
 
 /// Parses whole seconds, from 0 to a year.
 Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_view text);

@@ -34,6 +34,8 @@ constexpr std::array kRunOwnOptions{
     Option{"wait-ready", "[=SECONDS]",
            "count as started only when all containers are ready (default 300 s)"},
     Option{"no-prefix", "", "print the lines of the containers without \"CONTAINER | \""},
+    Option{"replace", "",
+           "replace a pod of this name, unless it runs and would be made of the same"},
     Option{"keep", "", "keep the pod's record and logs when the pod has ended or cannot start"},
     Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
     Option{"metadata", "", "serve an App Container pod's manifest to its apps (AC_METADATA_URL)"},
@@ -42,6 +44,11 @@ constexpr std::array kRunOwnOptions{
     Option{"runtime", "PATH", "another OCI runtime than this one"},
     kDataOption,
 };
+
+void note(const std::string& sentence) {
+  static_cast<void>(linux::write_all(Fd{STDERR_FILENO},
+                                     fmt::format("ocirun: {}\n", linux::in_one_line(sentence))));
+}
 
 /// Shows on a terminal which layer is unpacked.
 void show_progress(const std::string& image, const AddProgress& progress) {
@@ -79,6 +86,7 @@ void show_last_lines(const std::string& container, const std::vector<std::string
 Listener terminal_listener(bool has_prefix) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
+  listener.note = note;
   if (::isatty(STDERR_FILENO) == 1) listener.progress = show_progress;
   listener.print = [has_prefix](const std::string& container, Stream stream,
                                 std::string_view line) {
@@ -94,6 +102,7 @@ Listener terminal_listener(bool has_prefix) {
 Listener detached_listener(const std::string& pod, Afterwards afterwards) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
+  listener.note = note;
   const std::string hint = afterwards == Afterwards::kKeep
                                ? fmt::format("`ocirun pod logs {}` has all", pod)
                                : "--keep keeps all";
@@ -102,100 +111,6 @@ Listener detached_listener(const std::string& pod, Afterwards afterwards) {
     show_last_lines(container, lines, hint);
   };
   return listener;
-}
-
-constexpr std::chrono::seconds kReadyWithin{300};
-/// Knative considers a revision failed that is not ready after this time (KN-6).
-constexpr std::chrono::seconds kKnativeDeadline{600};
-
-/// The value of --net for the network in config.json of a bundle.
-NetworkChoice choice_of_bundle(const Workload& workload) {
-  using Kind = NetworkChoice::Kind;
-  const auto network = network_of_bundle(workload);
-  if (!network) return NetworkChoice{};
-  return network->empty() ? NetworkChoice{Kind::kHost, ""} : NetworkChoice{Kind::kPath, *network};
-}
-
-Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
-  using Kind = NetworkChoice::Kind;
-  const auto word = arguments.value("net");
-  if (!word) return arguments.has("profile") ? choice_of_bundle(workload) : NetworkChoice{};
-  if (*word == "pod") return NetworkChoice{Kind::kPod, ""};
-  if (*word == "host") return NetworkChoice{Kind::kHost, ""};
-  if (*word == "none") return NetworkChoice{Kind::kNone, ""};
-  if (word->starts_with('/')) return NetworkChoice{Kind::kPath, *word};
-  return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
-}
-
-bool names_systemd(const std::vector<std::string>& options) {
-  for (std::size_t i = 0; i < options.size(); ++i)
-    if (options[i] == "--systemd-cgroup" || options[i] == "--cgroup-manager=systemd" ||
-        (options[i] == "--cgroup-manager" && i + 1 < options.size() && options[i + 1] == "systemd"))
-      return true;
-  return false;
-}
-
-/// Makes the path absolute, because later commands for the pod may have another working directory.
-Result<std::vector<std::string>> with_absolute_root(std::vector<std::string> options) {
-  constexpr std::string_view kRoot = "--root=";
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    const bool is_next = options[i] == "--root" && i + 1 < options.size();
-    if (is_next) ++i;
-    if (!is_next && !options[i].starts_with(kRoot)) continue;
-    TRY_ASSIGN(const HostPath path,
-               linux::absolute_path(is_next ? options[i] : options[i].substr(kRoot.size())));
-    options[i] = is_next ? path.string() : std::string(kRoot) + path.string();
-  }
-  return options;
-}
-
-bool names_root(const std::vector<std::string>& options) {
-  return std::ranges::any_of(options, [](const std::string& option) {
-    return option == "--root" || option.starts_with("--root=");
-  });
-}
-
-/// Adds --root: another shell of the user may have no XDG_RUNTIME_DIR, so that the runtime would
-/// use another state root.
-void keep_state_root(std::vector<std::string>& runtime) {
-  const char* directory = std::getenv("XDG_RUNTIME_DIR");
-  if (names_root(runtime) || directory == nullptr || *directory != '/') return;
-  runtime.insert(runtime.end(), {"--root", fmt::format("{}/ocirun", directory)});
-}
-
-Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
-                               const Workload& workload, const std::string& file) {
-  Settings settings;
-  TRY_ASSIGN(settings.given, read_given(arguments));
-  TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
-  TRY_ASSIGN(const HostPath runtime,
-             linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));
-  if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
-    return std::unexpected(found.error().within("--runtime"));
-  settings.runtime = {runtime.string()};
-  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_root(caller.options));
-  settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
-  settings.has_metadata = arguments.has("metadata");
-  if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
-  settings.systemd_cgroups = names_systemd(caller.options);
-  TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
-  TRY_ASSIGN(settings.network, read_network(arguments, workload));
-  if (const auto grace = arguments.value("grace")) {
-    TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
-  }
-  if (const auto directory = arguments.value("log-dir")) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
-    settings.log_directory = path.string();
-  }
-  if (workload.pod.knative) settings.ready_within = kKnativeDeadline;
-  if (arguments.has("wait-ready")) {
-    const std::string seconds = arguments.value("wait-ready").value_or("");
-    settings.ready_within = kReadyWithin;
-    if (!seconds.empty()) {
-      TRY_ASSIGN(settings.ready_within, read_seconds("wait-ready", seconds));
-    }
-  }
-  return settings;
 }
 
 /// What the supervisor of a detached pod does. Reports the outcome of the start to its caller
@@ -289,7 +204,7 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
   TRY_ASSIGN(Workload workload, arguments.has("profile")
                                     ? read_bundle_to_run(arguments, caller, file)
                                     : read_workload_to_run(arguments, file));
-  auto settings = read_settings(arguments, caller, workload, file);
+  auto settings = read_run_settings(arguments, caller, workload, file);
   if (!settings) return std::unexpected(settings.error());
   const bool is_kept = arguments.has("keep");
   if (arguments.has("detach"))

@@ -163,6 +163,7 @@ Workload read_workload(std::string file, std::string_view text,
                        std::span<const std::string> ignored) {
   Workload workload;
   workload.file = std::move(file);
+  workload.text = text;
   workload.source = std::make_unique<Source>();
   bundle::Report report;
   report.ignore(ignored);

@@ -14,6 +14,7 @@ namespace ocirun::pods {
 /// The workload in a file: its Pod, and the places of the Pod's parts.
 struct Workload {
   std::string file;                // the name of the file in messages
+  std::string text;                // of the file
   std::unique_ptr<Source> source;  // the values that the places in `pod` point to
   Pod pod;
   std::vector<std::string>

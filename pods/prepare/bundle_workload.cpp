@@ -65,6 +65,7 @@ Result<Workload> read_bundle(const HostPath& bundle, const std::string& pod_name
   bundle::Parsed parsed = bundle::parse_config(text, bundle);
   Workload workload;
   workload.file = bundle.string() + "/config.json";
+  workload.text = text;
   workload.warnings = parsed.warnings;
   TRY(std::move(parsed).take());
 

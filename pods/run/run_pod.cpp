@@ -8,7 +8,9 @@
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/launching.hpp"
 #include "pods/run/manage.hpp"
+#include "pods/run/replace.hpp"
 #include "pods/run/runtime.hpp"
+#include "pods/run/trial.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/record.hpp"
 #include "pods/surroundings/network.hpp"
@@ -18,7 +20,7 @@
 namespace ocirun::pods {
 namespace {
 
-/// The pod that a process belongs to; "" if it belongs to none of `pods`.
+/// The name of the pod that a process belongs to; "" if it belongs to none of `pods`.
 std::string pod_of(const PodsDirectory& pods, int pid) {
   const auto names = pods.names();
   if (!names) return "";
@@ -28,20 +30,26 @@ std::string pod_of(const PodsDirectory& pods, int pid) {
     if (!directory || !record) continue;
     const bool is_container = std::ranges::any_of(
         record->containers, [&](const ContainerRecord& container) { return container.pid == pid; });
-    if (record->forwarder.pid == pid || is_container) return fmt::format("the pod \"{}\"", name);
+    if (record->forwarder.pid == pid || is_container) return name;
   }
   return "";
 }
 
 /// Checks, before anything is started, that each port of the host that will lead to the pod is
-/// free. On the host's own network, a taken port is only a warning, because a program may listen at
-/// another address. Errors: those of check_free(), with the place of the port and the name of the
-/// pod of `pods` that has it.
+/// free. A port of the pod that will be replaced counts as free. On the host's own network, a taken
+/// port is only a warning, because a program may listen at another address. Errors: those of
+/// check_free(), with the place of the port and the name of the pod of `pods` that has it.
 Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
-                         const PodsDirectory& pods,
+                         const PodsDirectory& pods, const Settings& settings,
                          const std::function<void(const std::string&)>& warn) {
-  const auto check = [&](const Forward& forward) {
-    auto checked = check_free(forward, [&](int pid) { return pod_of(pods, pid); });
+  const auto check = [&](const Forward& forward) -> Result<void> {
+    bool is_own = false;
+    auto checked = check_free(forward, [&](int pid) {
+      const std::string pod = pod_of(pods, pid);
+      is_own = settings.replaces && pod == settings.name;
+      return pod.empty() ? pod : fmt::format("the pod \"{}\"", pod);
+    });
+    if (is_own) return {};
     return forward.place == nullptr ? checked
                                     : within(std::move(checked), workload.at(forward.place));
   };
@@ -51,6 +59,15 @@ Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
   for (const Forward& forward : forwards)
     if (const auto checked = check(forward); !checked) warn(checked.error().message());
   return {};
+}
+
+void say_unchanged(const std::string& name, const Listener& listener) {
+  if (listener.note)
+    listener.note(
+        fmt::format("the pod \"{}\" runs already, and its document, options and images are the "
+                    "same: nothing was replaced",
+                    name));
+  if (listener.announce) listener.announce();
 }
 
 }  // namespace
@@ -97,16 +114,28 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
-  TRY(check_ports(workload, network, pods, listener.warn));
+  TRY(check_ports(workload, network, pods, settings, listener.warn));
   // This may take minutes. A signal may end it at any moment, because nothing has to be removed
   // yet.
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
   TRY_ASSIGN(StopSignals signals, StopSignals::block());
+  TRY_ASSIGN(const std::string parts, digest_of_parts(workload, settings, images));
+  const auto try_new = [&]() -> Result<void> {
+    const bool has_cgroup = settings.systemd_cgroups || !cgroup.empty();
+    TRY(try_bundles(pods, workload, settings, images, network, has_cgroup));
+    return signals.check();
+  };
+  TRY_ASSIGN(const Room room, make_room(pods, settings, parts, try_new));
+  if (room == Room::kUnchanged) {
+    say_unchanged(settings.name, listener);
+    return 0;
+  }
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
   const auto lock = directory.lock();
-  if (!lock) {
+  const auto kept = lock ? keep_digest_of_parts(directory, parts) : std::unexpected(lock.error());
+  if (!kept) {
     static_cast<void>(directory.remove());
-    return std::unexpected(lock.error());
+    return std::unexpected(kept.error());
   }
   Launching launching(workload, settings, std::move(directory), std::move(network),
                       std::move(images), std::move(cgroup), std::move(signals), listener);

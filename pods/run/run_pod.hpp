@@ -16,6 +16,7 @@ namespace ocirun::pods {
 /// What run_pod() reports while it works. Each function may be empty.
 struct Listener {
   std::function<void(const std::string&)> warn;
+  std::function<void(const std::string&)> note;
   std::function<void(const std::string& image, const AddProgress&)> progress;
   Announce announce;
   std::function<void(const std::string& container, Stream, std::string_view line)> print;
@@ -50,7 +51,8 @@ struct PodFailure {
                     // 1
 };
 
-/// Starts a pod, and supervises it to its end. Returns the exit status of Supervisor::run(). Finds
+/// Starts a pod, and supervises it to its end. Returns the exit status of Supervisor::run(), or 0
+/// if --replace has found nothing to do. Finds
 /// errors of the document, of the options, and of the machine's resources and ports before it
 /// starts anything. After an error nothing of the pod is left except layers in the store and, with
 /// Afterwards::kKeep, its record and its logs.

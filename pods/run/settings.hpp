@@ -19,6 +19,8 @@ struct Settings {
   NetworkChoice network;
   std::chrono::seconds grace{30};  // between the signal that asks a container to stop and SIGKILL
   std::string log_directory;       // --log-dir; "": in the pod's directory
+  bool replaces = false;           // --replace
+  std::vector<std::string> shape;  // the words of the options that shape the pod, for --replace
   bool has_metadata = false;       // --metadata
   bool systemd_cgroups = false;    // the runtime was told to use systemd
   std::optional<std::chrono::seconds> ready_within;  // --wait-ready

@@ -18,6 +18,7 @@
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/prepare/mounts.hpp"
+#include "pods/run/child_call.hpp"
 #include "pods/surroundings/holder.hpp"
 
 namespace ocirun::pods {
@@ -109,22 +110,11 @@ Result<void> become_root_of_namespace_of(const PodRecord& record) {
 
 Result<void> as_root_of(const PodRecord& record, const std::function<Result<void>()>& act) {
   if (::geteuid() == 0) return act();
-  constexpr std::size_t kMostError = std::size_t{1} << 20;
-  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
-  if (child.pid == 0) {
-    report.reader.reset();
-    auto done = become_root_of_namespace_of(record);
-    if (done) done = act();
-    if (!done) static_cast<void>(linux::write_all(report.writer, linux::error_lines(done.error())));
-    ::_exit(done ? 0 : 1);
-  }
-  report.writer.reset();
-  TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  if (status == 0) return {};
-  if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, "work on the pod"));
-  return refuse("the process that worked on the pod {}", linux::describe_end(status));
+  const auto act_as_root = [&]() -> Result<void> {
+    TRY(become_root_of_namespace_of(record));
+    return act();
+  };
+  return call_in_child(act_as_root, "work on the pod");
 }
 
 }  // namespace ocirun::pods

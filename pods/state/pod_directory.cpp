@@ -115,12 +115,16 @@ Result<std::vector<std::string>> PodsDirectory::names() const {
 
 Result<PodDirectory> PodsDirectory::open_pod(const std::string& name) const {
   TRY(check_pod_name(name));
-  auto directory = sys::openat(directory_, name.c_str(), kDirectory | O_NOFOLLOW);
+  auto directory = open_directory(name);
   if (!directory && directory.error().number() == ENOENT)
     return fail(ENOENT, "there is no pod \"{}\" in {}", name, path_);
-  if (!directory) return std::unexpected(directory.error());
+  return directory;
+}
+
+Result<PodDirectory> PodsDirectory::open_directory(const std::string& name) const {
+  TRY_ASSIGN(UniqueFd directory, sys::openat(directory_, name.c_str(), kDirectory | O_NOFOLLOW));
   TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", kDirectory));
-  return PodDirectory(name, path_ + "/" + name, *std::move(directory), std::move(parent));
+  return PodDirectory(name, path_ + "/" + name, std::move(directory), std::move(parent));
 }
 
 Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
@@ -128,13 +132,30 @@ Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
   if (auto made = sys::mkdirat(directory_, name.c_str(), 0700); !made) {
     if (made.error().number() != EEXIST) return std::unexpected(made.error());
     return refuse(
-        "a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, --name gives this pod another "
-        "name",
+        "a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, --replace replaces it, --name "
+        "gives this pod another name",
         name);
   }
   auto opened = open_pod(name);
   if (!opened) static_cast<void>(sys::unlinkat(directory_, name.c_str(), AT_REMOVEDIR));
   return opened;
+}
+
+Result<PodDirectory> PodsDirectory::make_trial(const std::string& name) const {
+  TRY(check_pod_name(name));
+  const std::string prefix = fmt::format(".{}.", name);
+  std::vector<std::string> old;
+  TRY(linux::for_each_entry(directory_, [&](const char* entry, unsigned char) -> Result<void> {
+    if (std::string_view(entry).starts_with(prefix)) old.emplace_back(entry);
+    return {};
+  }));
+  for (const std::string& entry : old) {
+    const auto left = open_directory(entry);
+    if (left && left->lock()) TRY(left->remove());
+  }
+  const std::string trial = fmt::format("{}{}", prefix, ::getpid());
+  TRY(sys::mkdirat(directory_, trial.c_str(), 0700));
+  return open_directory(trial);
 }
 
 }  // namespace ocirun::pods

@@ -57,8 +57,13 @@ class PodsDirectory {
   Result<PodDirectory> open_pod(const std::string& name) const;
   /// Errors: a pod of this name exists; a name that check_pod_name() refuses.
   Result<PodDirectory> make_pod(const std::string& name) const;
+  /// Makes a directory ".POD.PID" beside the pods, to try in it whether the pod `name` can be made.
+  /// names() leaves such directories out. Removes those of the pod that killed processes have left.
+  /// The caller has to lock() and remove() the directory.
+  Result<PodDirectory> make_trial(const std::string& name) const;
 
  private:
+  Result<PodDirectory> open_directory(const std::string& name) const;
   PodsDirectory(std::string path, UniqueFd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
   std::string path_;

@@ -97,6 +97,7 @@ constexpr std::array kPodOptions{
     Option{"restart", 0, "RULE", "always, on-failure or never"},
     Option{"detach", 'd', "", "return when all containers are started"},
     Option{"wait-ready", 0, "", "wait until all containers are ready"},
+    Option{"replace", 0, "", "replace a pod of this name"},
     Option{"no-prefix", 0, "", "print lines without the container's name"},
     Option{"keep", 0, "", "keep the pod's record"},
     Option{"net", 0, "NETWORK", "pod, host, none or a path"},

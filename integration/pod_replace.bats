@@ -1,0 +1,142 @@
+# `ocirun pod run --replace`: the same pod again, a changed one, one that cannot be made.
+# shellcheck disable=SC2016 # texts for the shells of containers
+
+load lib/common
+source "$LIB/pod-scene.bash"
+
+pid_of_app() { says '.containers[0].pid'; }
+starts_anew() { # OPTION…: the pod has another process after `run --replace`
+  local old
+  old=$(pid_of_app)
+  run_pod --detach --replace "$@" || show_output
+  [[ $(pid_of_app) != "$old" ]]
+}
+does_nothing() { # OPTION…
+  local old
+  old=$(pid_of_app)
+  run_pod --detach --replace "$@" || show_output
+  equal "$old" "$(pid_of_app)"
+}
+# says_run TEXT: what the last run_pod has said contains the text.
+says_run() { has "$1" "$(<output)"; }
+counter() { container app "echo $1; exec sleep 1000"; }
+
+@test "--replace of the same document does nothing, and says so; a changed document or option starts anew" {
+  counter one
+  run_pod --detach --replace
+  equal "$POD" "$(<output)"
+  local first
+  first=$(pid_of_app)
+  does_nothing
+  says_run "the pod \"$POD\" runs already, and its document, options and images are the same: nothing was replaced"
+  equal "$POD" "$(tail -n 1 output)"
+  run_pod --replace # in the foreground, too
+  equal "$first" "$(pid_of_app)"
+
+  rm app.yaml && counter two
+  starts_anew
+  equal "$POD" "$(<output)"
+  run ! kill -0 "$first"
+  eventually has_lines app 1
+  equal two "$(pod logs "$POD")"
+
+  starts_anew --restart never
+  starts_anew --restart never --grace 2
+  does_nothing --restart never --grace 2 --wait-ready --keep
+  run run_pod --detach
+  equal 1 "$status"
+  says_run "--replace replaces it"
+}
+
+@test "--replace starts anew when an image, the content of a secret or the directory of a volume has changed" {
+  cat >app.yaml <<'END'
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: app}
+spec:
+  template:
+    spec:
+      containers:
+      - image: base
+        command: [/bin/sh, -c, "while :; do nc -l -p $PORT </dev/null >/dev/null; done"] # the pod has to be ready
+        env: [{name: PW, valueFrom: {secretKeyRef: {name: db, key: password}}}]
+        volumeMounts: [{name: v, mountPath: /v}]
+      volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]
+END
+  mkdir one two keys && echo secret >keys/password
+  run_pod --detach --replace --secret db=keys --volume data=one
+  does_nothing --secret "db=$PWD/keys" --volume "data=$PWD/one" # the same directories
+  starts_anew --secret db=keys --volume data=two
+  starts_anew --secret db=keys --volume data=two:ro
+  echo other >keys/password
+  starts_anew --secret db=keys --volume data=two:ro
+  rm -r images
+  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Env":["FROM=new"]}' "$BUNDLE/rootfs"
+  starts_anew --secret db=keys --volume data=two:ro
+  does_nothing --secret db=keys --volume data=two:ro
+}
+
+@test "--replace keeps the pod that runs if the new one cannot be made" {
+  counter one
+  run_pod --detach --replace
+  local first
+  first=$(pid_of_app)
+  sed -i 's/image: base/image: absent/' app.yaml
+  run run_pod --detach --replace
+  equal 1 "$status"
+  says_run absent
+  equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
+
+  mkdir "data/pods/.$POD.123456" # of a trial that was killed
+  rm app.yaml && container app 'exec sleep 1000' 'config: [{path: /bin, value: x}]' # a file over a directory of the image
+  run run_pod --detach --replace
+  equal 1 "$status"
+  says_run "the pod \"$POD\" stays as it is"
+  says_run /bin
+  equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
+  equal "$POD" "$(ls -A data/pods)" # nothing of the trial is left
+}
+
+@test "--replace takes the place of a pod that has ended, was killed or was cut off" {
+  counter one
+  run_pod --detach --replace
+  pod stop "$POD"
+  run_pod --detach --replace
+  equal running "$(says .status)"
+  local supervisor
+  supervisor=$(says .supervisor)
+  kill -KILL "$supervisor"
+  eventually is_now .supervisor null
+  run_pod --detach --replace
+  equal running "$(says .status)"
+  pod delete --force "$POD"
+  mkdir "data/pods/$POD"
+  run_pod --detach --replace
+  equal running "$(says .status)"
+}
+
+@test "the record of a pod that died with the machine does not block run" {
+  counter one
+  run_pod --detach
+  pod stop "$POD"
+  run run_pod --detach
+  equal 1 "$status"
+  sed -i 's/"bootId": "[^"]*"/"bootId": "00000000-0000-0000-0000-000000000000"/' "data/pods/$POD/pod.json"
+  run_pod --detach
+  equal running "$(says .status)"
+}
+
+@test "--replace of a pod that another process runs in the foreground" {
+  counter one
+  run_pod &
+  local one=$!
+  eventually is_there
+  reaches .status running
+  rm app.yaml && counter two
+  cp output first-output
+  run_pod --detach --replace
+  wait "$one" || true
+  equal running "$(says .status)"
+  eventually has_lines app 1
+  equal two "$(pod logs "$POD")"
+}

@@ -1,0 +1,56 @@
+#include "pods/run/trial.hpp"
+
+#include "pods/prepare/mounts.hpp"
+#include "pods/prepare/prepare.hpp"
+#include "pods/run/child_call.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// Makes the bundles in `trial`. The mounts disappear with the calling process.
+Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
+                          const Settings& settings, const Images& images,
+                          const NetworkPlan& network, bool has_cgroup) {
+  TRY(enter_own_mount_namespace());
+  const std::string path = trial.path().string();
+  TRY_ASSIGN(const UniqueFd here, trial.open_again());  // in the new mount namespace
+  TRY_ASSIGN(const Store store, open_store(settings));
+  const Site site{.fd = here, .path = path};
+  // Without locks: the pod that is to be replaced holds those of its exclusive volumes.
+  TRY_ASSIGN(const Volumes volumes,
+             prepare_volumes(workload, settings.given, site, Reach::kMounted, ""));
+  TRY_ASSIGN(const std::vector<BoundPath> files,
+             write_network_files(settings.name, network.visible(), here, path));
+  const Surroundings surroundings{.shared = {},
+                                  .hostname = settings.name,
+                                  .root = RootKind::kOverlay,
+                                  .cgroups_path = {},
+                                  .powers = powers_here(has_cgroup, network.own_network),
+                                  .ids = {}};
+  for (const Container* container : all_containers(workload.pod)) {
+    const Result<ReadyContainer> ready =
+        container->bundle
+            ? prepare_contract_bundle(workload, *container, site, surroundings, files)
+            : prepare_container(workload, *container, settings.given, store,
+                                images.of.at(container), volumes, site, surroundings, files);
+    if (!ready) return std::unexpected(ready.error());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> try_bundles(const PodsDirectory& pods, const Workload& workload,
+                         const Settings& settings, const Images& images, const NetworkPlan& network,
+                         bool has_cgroup) {
+  TRY_ASSIGN(const PodDirectory trial, pods.make_trial(settings.name));
+  TRY_ASSIGN(const UniqueFd lock, trial.lock());
+  const auto made = call_in_child(
+      [&] { return make_bundles(trial, workload, settings, images, network, has_cgroup); },
+      "make the bundles");
+  const auto removed = trial.remove();
+  TRY(made);
+  return removed;
+}
+
+}  // namespace ocirun::pods
