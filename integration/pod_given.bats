@@ -148,3 +148,25 @@ u-web-extra | Groups: 1001" "$(sort output)"
   output_mentions 'warning: app.yaml:11:22: /spec/containers/0/imagePullSecret: has no effect: no image is fetched: --image and --images name layouts on this machine'
   [[ $output != *needs:* ]]
 }
+
+@test "--env, --env-file and --label: for all containers, stronger than the document, as they are written" {
+  app one base 'echo "$A|$B|$C|$D"'
+  sed -i 's/image: base/&, env: {A: {value: document}, B: {value: "$(A)"}}/' app.yaml
+  printf '# a comment\n\nC=of the file = with signs\nA=lost\r\nD\n' >file
+  export D='from here'
+  run run_pod --restart never --env 'A=$(B) "quoted"' --env-file file
+  equal 0 "$status"
+  equal '$(B) "quoted"|$(B) "quoted"|of the file = with signs|from here' "$(<output)"
+  unset D
+  run run_pod --restart never --env-file file
+  equal 1 "$status"
+  has '--env-file file: line 5: D: the variable is not set here: D=VALUE gives the value' "$(<output)"
+  run run_pod --restart never --env '=x'
+  has '--env: "=x": must have the form NAME=VALUE or NAME' "$(<output)"
+  sed -i 's/echo .*|$D"/exec sleep 1000/' app.yaml
+  app two base 'exec sleep 1000'
+  run_pod --detach --label team=blue --label tier=web || show_output
+  equal "blue web" "$(ocirun state "$POD.two" | jq -r '.annotations | "\(.team) \(.tier)"')"
+  plan --images images --env A=planned
+  equal A=planned "$(jq -r '.process.env[]' out/two/config.json | grep ^A=)"
+}

@@ -11,6 +11,7 @@ setup_file() {
   ip address add 192.0.2.9/24 dev outside0
   ip link set outside0 up
   ip route add default via 192.0.2.1
+  [[ ! -e /proc/sys/net/ipv6 ]] || { ip address add 2001:db8::9/64 nodad dev outside0 && ip route add default via 2001:db8::1; }
 }
 teardown_file() { ip link delete outside0 2>/dev/null || true; }
 
@@ -93,3 +94,33 @@ print("listens", flush=True); time.sleep(1000)' >listens 3>&- &
   pod delete --force "$POD"
 }
 container_that_ends() { sed -i 's/args: .*/args: ["exit 0"]/' app.yaml; }
+
+served() { curl -s -m 2 -g "http://$1/"; }
+serves() { [[ $(served "$1") == hello ]]; }
+
+@test "--publish leads other ports of the host to the pod, of IPv4 and IPv6; so the same document runs twice" {
+  needs_pasta
+  container app 'mkdir /www; echo hello >/www/index.html; busybox httpd -f -p 18080 -h /www' 'ports: [{name: web, containerPort: 18080}]'
+  run_pod --detach --net pod --publish web=127.0.0.1:18081 --publish 'web=[::1]:18082'
+  eventually serves 127.0.0.1:18081
+  [[ ! -e /proc/sys/net/ipv6 ]] || eventually serves '[::1]:18082'
+  run served 127.0.0.1:18080
+  differs_from 0 "$status"
+  POD=${POD}b
+  run_pod --detach --net pod -p 18080=18083
+  eventually serves 127.0.0.1:18083
+  serves 127.0.0.1:18081
+  # A taken port is told before anything starts.
+  run run_pod --detach --net pod --name third -p web=18083
+  equal 1 "$status"
+  like "port 18083 of the host \(TCP, IPv4\) is taken by the pod \"$POD\"" "$(<output)"
+  run run_pod --detach -p web=18084 # with --net none
+  equal 1 "$status"
+  has "--publish web=18084: nobody would forward the port with --net none" "$(<output)"
+  run run_pod --detach --net host -p web=18084
+  has "--net host: port 18084 of the host is to lead to port 18080 of a container" "$(<output)"
+  run run_pod --detach --net pod --replace -p web=18083 # its own port counts as free
+  equal 0 "$status"
+  eventually serves 127.0.0.1:18083
+}
+differs_from() { [[ $1 != "$2" ]] || { echo "not expected: $1"; return 1; }; }

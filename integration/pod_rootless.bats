@@ -424,3 +424,29 @@ END
   pod delete --force "$POD"
   nothing_left
 }
+
+@test "--replace does nothing for an unchanged pod, replaces a changed one or ended one, and keeps the old one if the new cannot be made" {
+  container app 'echo one; exec sleep 1000'
+  run_pod --detach --replace
+  local pid
+  pid=$(says '.containers[0].pid')
+  run_pod --detach --replace
+  has "nothing was replaced" "$(said)"
+  equal "$pid" "$(says '.containers[0].pid')"
+  sed -i 's/one/two/' app.yaml
+  run_pod --detach --replace
+  reaches .status running
+  eventually has_lines app 1
+  equal two "$(pod logs "$POD")"
+  pid=$(says '.containers[0].pid')
+  sed -i 's/image: base/image: absent/' app.yaml
+  run run_pod --detach --replace
+  equal 1 "$status"
+  equal "running $pid" "$(says '"\(.status) \(.containers[0].pid)"')"
+  sed -i 's/image: absent/image: base/' app.yaml
+  pod stop "$POD"
+  run_pod --detach --replace
+  equal running "$(says .status)"
+  pod delete --force "$POD"
+  nothing_left
+}

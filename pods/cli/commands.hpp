@@ -112,6 +112,11 @@ std::vector<Option> with_given_options(std::span<const Option> own);
 /// The values of these options. Errors name the option and the form of its value.
 Result<Given> read_given(const Arguments& arguments);
 
+/// The variables of --env-file and --env, each name once: the last value counts, and --env counts
+/// more than --env-file. A name without a value has the value of the caller's environment. Errors:
+/// such a variable is not set; another form.
+Result<std::vector<std::pair<std::string, std::string>>> read_variables(const Arguments& arguments);
+
 /// Reads a document for `run` or `plan`, and prints its warnings. Errors: all problems of the
 /// document; parts that need several machines.
 Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file);

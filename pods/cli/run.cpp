@@ -38,6 +38,8 @@ constexpr std::array kRunOwnOptions{
            "replace a pod of this name, unless it runs and would be made of the same"},
     Option{"keep", "", "keep the pod's record and logs when the pod has ended or cannot start"},
     Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
+    Option{"publish", "PORT=[IP:]HOSTPORT",
+           "the port of the host that leads to PORT, a port's name or number in the pod", 'p'},
     Option{"metadata", "", "serve an App Container pod's manifest to its apps (AC_METADATA_URL)"},
     Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default 30)"},
     Option{"log-dir", "DIR", "write the logs of the containers to DIR"},
@@ -181,7 +183,7 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
     return refuse("--profile {}: must be knative", profile);
   for (const std::string_view option :
        {"images", "image", "volume", "secret", "param", "extended", "enforce-required", "seccomp",
-        "seccomp-profiles", "ignore"})
+        "seccomp-profiles", "ignore", "env", "env-file", "label"})
     if (arguments.has(option))
       return refuse("--{} is for documents: the bundle's config.json says all of this itself",
                     option);

@@ -14,9 +14,9 @@ namespace {
 
 /// The options of `run` that do not shape the pod, and those whose effect Settings has by itself:
 /// paths made absolute, contents, the images that were found.
-constexpr std::array<std::string_view, 13> kWithoutShape{
-    "replace", "detach", "wait-ready", "no-prefix", "keep",    "data",   "images",
-    "image",   "volume", "secret",     "runtime",   "log-dir", "seccomp"};
+constexpr std::array<std::string_view, 15> kWithoutShape{
+    "replace", "detach", "wait-ready", "no-prefix", "keep",    "data", "images",  "image",
+    "volume",  "secret", "runtime",    "log-dir",   "seccomp", "env",  "env-file"};
 
 constexpr std::chrono::seconds kReadyWithin{300};
 /// Knative considers a revision failed that is not ready after this time (KN-6).
@@ -39,6 +39,18 @@ Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& w
   if (*word == "none") return NetworkChoice{Kind::kNone, ""};
   if (word->starts_with('/')) return NetworkChoice{Kind::kPath, *word};
   return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
+}
+
+Result<std::vector<Published>> read_ports(const Arguments& arguments, const NetworkChoice& choice) {
+  using Kind = NetworkChoice::Kind;
+  std::vector<Published> ports;
+  for (const std::string& text : arguments.values("publish")) {
+    TRY_ASSIGN(ports.emplace_back(), read_published(text));
+    if (choice.kind == Kind::kNone || choice.kind == Kind::kPath)
+      return refuse("--publish {}: nobody would forward the port with --net {}", text,
+                    choice.kind == Kind::kNone ? "none" : choice.path);
+  }
+  return ports;
 }
 
 bool names_systemd(const std::vector<std::string>& options) {
@@ -98,6 +110,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments, workload));
+  TRY_ASSIGN(settings.published, read_ports(arguments, settings.network));
   if (const auto grace = arguments.value("grace")) {
     TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
   }

@@ -23,6 +23,9 @@ constexpr std::array kGivenOptions{
     Option{"volume", "NAME=HOSTDIR[:ro]", "the directory for the volume NAME"},
     Option{"secret", "ID=DIR", "the directory with a file for each key of the secret ID"},
     Option{"param", "NAME=VALUE", "the value of the parameter NAME"},
+    Option{"env", "NAME[=VALUE]", "a variable of all containers; NAME alone: as it is here", 'e'},
+    Option{"env-file", "FILE", "variables of all containers, a line NAME[=VALUE] for each"},
+    Option{"label", "NAME=VALUE", "an annotation of all containers"},
     Option{"extended", "NAME=VALUE", "the machine has the extended resource NAME"},
     Option{"enforce-required", "", "make the required CPUs and memory limits as well"},
     Option{"user", "USER[:GROUP]", "run all programs as USER"},
@@ -123,6 +126,8 @@ Result<Given> read_given(const Arguments& arguments) {
   for (const auto& [name, text] : volumes) given.volumes.emplace(name, read_volume(text));
   TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
   TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
+  TRY_ASSIGN(given.variables, read_variables(arguments));
+  TRY_ASSIGN(given.labels, pairs_of(arguments, "label"));
   given.image_directory = arguments.value("images").value_or("");
   if (arguments.has("enforce-required")) given.requests = Requests::kHard;
   given.user = arguments.value("user").value_or("");

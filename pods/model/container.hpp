@@ -35,6 +35,7 @@ struct EnvVariable {
   std::string name;
   std::variant<std::string, SecretKey> value;
   Place place = nullptr;
+  bool is_literal = false;  // "$(NAME)" in the value is no reference
 };
 
 /// A secret of which each key becomes a variable. The name of the variable is the prefix and the

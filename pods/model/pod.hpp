@@ -17,7 +17,7 @@ namespace ocirun::pods {
 struct HostPort {
   std::string name;  // the name of a port of a container, unless `pod_port` is given
   std::uint16_t number = 0;
-  std::string address;  // IPv4; "": all addresses
+  std::string address;  // IPv4, with --publish also IPv6; "": all addresses
   std::optional<Port> pod_port;
   Place place = nullptr;
 };

@@ -114,7 +114,8 @@ Result<Merged> merge_env(const Pod& pod, const Container& container, const Image
       if (value) named.set(variable.name, *value);
     } else {
       const std::string& value = std::get<std::string>(variable.value);
-      named.set(variable.name, expands(pod) ? expand(value, named.variables()) : value);
+      const bool has_references = expands(pod) && !variable.is_literal;
+      named.set(variable.name, has_references ? expand(value, named.variables()) : value);
     }
   }
   set_platform_variables(pod, container, named);

@@ -93,6 +93,17 @@ bool is_met(const Given& given, const Need& need) {
   return false;
 }
 
+/// Sets a variable in its place in the document, else before all others, so that others can refer
+/// to it.
+void set_variable(Container& container, const std::string& name, const std::string& value) {
+  const auto same = std::ranges::find(container.env, name, &EnvVariable::name);
+  EnvVariable variable{.name = name, .value = value, .place = nullptr, .is_literal = true};
+  if (same == container.env.end())
+    container.env.insert(container.env.begin(), std::move(variable));
+  else
+    *same = std::move(variable);
+}
+
 /// The port on which the platform reaches a Knative container is also that of its probes (KN-5).
 void move_port(Container& container, std::uint16_t port) {
   if (container.ports.empty()) return;
@@ -121,6 +132,8 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
       }
       if (given.forbid_root) container.forbid_root = true;
       if (given.read_only_root) container.read_only_root = true;
+      for (const auto& [name, value] : given.variables) set_variable(container, name, value);
+      for (const auto& [name, value] : given.labels) container.annotations[name] = value;
     }
   if (given.port)
     for (Container& container : pod.containers) move_port(container, *given.port);

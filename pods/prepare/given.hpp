@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "linux/base/paths.hpp"
 #include "pods/documents/workload.hpp"
@@ -20,12 +22,14 @@ struct VolumeBinding {
 
 /// The options of the command line that complete a document, or replace parts of it.
 struct Given {
-  Bindings bindings;                             // --param, --secret
-  std::map<std::string, VolumeBinding> volumes;  // --volume
-  std::map<std::string, std::string> images;     // --image NAME=SOURCE
-  std::string image_directory;                   // --images; "": none
-  std::map<std::string, std::string> extended;   // --extended
-  Requests requests = Requests::kWeights;        // --enforce-required
+  Bindings bindings;                                           // --param, --secret
+  std::map<std::string, VolumeBinding> volumes;                // --volume
+  std::map<std::string, std::string> images;                   // --image NAME=SOURCE
+  std::string image_directory;                                 // --images; "": none
+  std::map<std::string, std::string> extended;                 // --extended
+  std::vector<std::pair<std::string, std::string>> variables;  // --env, --env-file
+  std::map<std::string, std::string> labels;                   // --label
+  Requests requests = Requests::kWeights;                      // --enforce-required
   std::string user;             // --user, for all containers; "": what the document says
   bool forbid_root = false;     // --forbid-root
   bool read_only_root = false;  // --read-only
@@ -35,8 +39,9 @@ struct Given {
   std::optional<Restart> restart;     // --restart
 };
 
-/// Applies --user, --forbid-root, --read-only, --port and --restart to `pod`. Errors: --port for a
-/// document that is not Knative's.
+/// Applies --user, --forbid-root, --read-only, --port, --restart, --env and --label to `pod`. A
+/// variable of --env takes the place of the document's, and "$(NAME)" in it stays as it is. Errors:
+/// --port for a document that is not Knative's.
 Result<void> replace_parts(const Given& given, Pod& pod);
 
 /// Checks that the options give everything that the document only names, and nothing that it does

@@ -76,6 +76,10 @@ Result<std::string> digest_of_parts(const Workload& workload, const Settings& se
     parts.add(path.string());
     parts.add(binding.read_only ? "ro" : "rw");
   }
+  for (const auto& [name, value] : settings.given.variables) {
+    parts.add(name);
+    parts.add(value);
+  }
   TRY(add_secrets(parts, workload, settings.given));
   for (const Container* container : all_containers(workload.pod)) {
     const auto image = images.of.find(container);

@@ -98,6 +98,7 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener) {
   TRY(replace_parts(settings.given, workload.pod));
+  TRY(publish(settings.published, workload.pod));
   TRY(check_given(settings.given, workload));
   if (settings.has_metadata) TRY(check_metadata(workload));
   TRY(admit(workload, settings.given));

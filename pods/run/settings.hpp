@@ -17,12 +17,13 @@ struct Settings {
   std::vector<std::string> runtime;  // the path of the runtime, and the options before its commands
   std::string name;                  // of the pod
   NetworkChoice network;
-  std::chrono::seconds grace{30};  // between the signal that asks a container to stop and SIGKILL
-  std::string log_directory;       // --log-dir; "": in the pod's directory
-  bool replaces = false;           // --replace
-  std::vector<std::string> shape;  // the words of the options that shape the pod, for --replace
-  bool has_metadata = false;       // --metadata
-  bool systemd_cgroups = false;    // the runtime was told to use systemd
+  std::vector<Published> published;  // --publish
+  std::chrono::seconds grace{30};    // between the signal that asks a container to stop and SIGKILL
+  std::string log_directory;         // --log-dir; "": in the pod's directory
+  bool replaces = false;             // --replace
+  std::vector<std::string> shape;    // the words of the options that shape the pod, for --replace
+  bool has_metadata = false;         // --metadata
+  bool systemd_cgroups = false;      // the runtime was told to use systemd
   std::optional<std::chrono::seconds> ready_within;  // --wait-ready
 };
 

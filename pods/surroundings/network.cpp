@@ -19,8 +19,8 @@ Result<void> check_unmoved(const std::vector<Forward>& forwards) {
   for (const Forward& forward : forwards)
     if (forward.host_port != forward.pod_port)
       return refuse(
-          "--net host: the document wants port {} of the host to lead to port {} of a container, "
-          "which needs a network of the pod's own (--net pod)",
+          "--net host: port {} of the host is to lead to port {} of a container, which needs a "
+          "network of the pod's own (--net pod)",
           forward.host_port, forward.pod_port);
   return {};
 }

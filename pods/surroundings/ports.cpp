@@ -35,8 +35,30 @@ std::string_view word_of(Protocol protocol) { return protocol == Protocol::kTcp 
 /// An address that pasta binds a port to.
 struct Target {
   int family = AF_INET;
-  in_addr four{};  // of AF_INET; of AF_INET6 it is "::"
+  in_addr four{};  // of AF_INET
+  in6_addr six{};  // of AF_INET6
+
+  bool is_any() const {
+    return family == AF_INET ? four.s_addr == INADDR_ANY : IN6_IS_ADDR_UNSPECIFIED(&six);
+  }
+  /// As /proc/net/tcp and tcp6 write it: the words of the address in the machine's byte order.
+  std::string text() const {
+    if (family == AF_INET) return fmt::format("{:08X}", four.s_addr);
+    std::string text;
+    for (const std::uint32_t word : six.s6_addr32) text += fmt::format("{:08X}", word);
+    return text;
+  }
 };
+
+/// The addresses of a forward: the one that is given, else all of IPv4 and all of IPv6.
+Result<std::vector<Target>> targets_of(const Forward& forward) {
+  if (forward.address.empty()) return std::vector<Target>{{}, {.family = AF_INET6}};
+  Target target;
+  if (::inet_pton(AF_INET, forward.address.c_str(), &target.four) == 1) return std::vector{target};
+  target.family = AF_INET6;
+  if (::inet_pton(AF_INET6, forward.address.c_str(), &target.six) == 1) return std::vector{target};
+  return refuse("\"{}\" is no address of IPv4 or IPv6", forward.address);
+}
 
 /// Binds to the port for a moment. UDP without SO_REUSEADDR: two sockets with it would share the
 /// port. Returns the errno, 0 if the port is free.
@@ -58,6 +80,7 @@ int try_to_bind(const Forward& forward, const Target& target) {
   } else {
     ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     six.sin6_family = AF_INET6;
+    six.sin6_addr = target.six;
     six.sin6_port = htons(forward.host_port);
     address = reinterpret_cast<const sockaddr*>(&six);
     size = sizeof six;
@@ -71,9 +94,7 @@ int try_to_bind(const Forward& forward, const Target& target) {
 std::vector<SocketLine> holders_of(const linux::Procfs& procfs, const Forward& forward,
                                    const Target& target) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of some 400,000 sockets
-  const std::string own = target.family == AF_INET6 || target.four.s_addr == INADDR_ANY
-                              ? ""
-                              : fmt::format("{:08X}", target.four.s_addr);
+  const std::string own = target.is_any() ? "" : target.text();
   std::vector<SocketLine> found;
   for (const char* version : {"", "6"}) {
     const std::string path =
@@ -161,19 +182,15 @@ std::vector<SocketLine> parse_sockets(std::string_view table) {
 }
 
 Result<void> check_free(const Forward& forward, const ProcessNamer& namer) {
-  std::vector<Target> targets{{}};
-  if (forward.address.empty())
-    targets.push_back({.family = AF_INET6, .four = {}});
-  else if (::inet_pton(AF_INET, forward.address.c_str(), &targets.front().four) != 1)
-    return refuse("\"{}\" is no IPv4 address", forward.address);
+  TRY_ASSIGN(const std::vector<Target> targets, targets_of(forward));
   for (const Target& target : targets) {
     const int error = try_to_bind(forward, target);
     if (error == 0) continue;
     const std::string port =
         fmt::format("port {} of the host ({}, {})", forward.host_port, word_of(forward.protocol),
-                    target.family == AF_INET6 ? "IPv6"
-                    : forward.address.empty() ? "IPv4"
-                                              : forward.address);
+                    !forward.address.empty()    ? forward.address
+                    : target.family == AF_INET6 ? "IPv6"
+                                                : "IPv4");
     if (error == EADDRINUSE)
       return refuse("{} is taken by {}", port, who_has(forward, target, namer));
     if (error == EACCES)
@@ -182,7 +199,8 @@ Result<void> check_free(const Forward& forward, const ProcessNamer& namer) {
           "from "
           "which number on others may",
           port);
-    if (target.family == AF_INET6 && error == EADDRNOTAVAIL) continue;  // IPv6 is switched off
+    const bool is_six_of_all = target.family == AF_INET6 && target.is_any();
+    if (is_six_of_all && error == EADDRNOTAVAIL) continue;  // IPv6 is switched off
     return fail(error, "{} cannot be opened", port);
   }
   return {};

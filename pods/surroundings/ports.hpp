@@ -12,7 +12,7 @@ namespace ocirun::pods {
 
 /// A port of the host that leads to a port of the pod.
 struct Forward {
-  std::string address;  // IPv4; "": all addresses of the host
+  std::string address;  // IPv4 or IPv6; "": all addresses of the host
   std::uint16_t host_port = 0, pod_port = 0;
   Protocol protocol = Protocol::kTcp;
   Place place = nullptr;  // of the port in the document
@@ -21,6 +21,20 @@ struct Forward {
            a.protocol == b.protocol;
   }
 };
+
+/// --publish PORT=[ADDRESS:]HOSTPORT
+struct Published {
+  std::string port;     // the name of a port of a container, or NUMBER[/tcp|/udp]
+  std::string address;  // IPv4 or IPv6; "": all addresses of the host
+  std::uint16_t host_port = 0;
+};
+/// Parses the value of --publish. Errors: another form.
+Result<Published> read_published(std::string_view text);
+
+/// Chooses ports of the host for ports of the pod: changes `pod.host_ports`. The first value for a
+/// port takes the place of the document's, each further one is added. A number that no container
+/// has becomes a port of the pod. Errors: no port has the name; those of forwards_of().
+Result<void> publish(const std::vector<Published>& published, Pod& pod);
 
 /// The ports of the host that lead to ports of the pod: those that the document maps (App
 /// Container), else each port of a container at the same number. Errors: two containers have the

@@ -149,6 +149,24 @@ BOOST_AUTO_TEST_CASE(options_replace_parts_of_all_containers) {
   BOOST_TEST((pod.containers[0].forbid_root && pod.containers[0].read_only_root));
 }
 
+BOOST_AUTO_TEST_CASE(a_variable_of_the_operator_takes_the_place_of_the_documents) {
+  Pod pod = good(kKnative);
+  pod.containers[0].env = {{.name = "A", .value = "1"}, {.name = "B", .value = "$(A)"}};
+  pod.containers[0].annotations = {{"team", "one"}};
+  Given given;
+  given.variables = {{"A", "$(B)"}, {"C", ""}};
+  given.labels = {{"team", "two"}};
+  must(replace_parts(given, pod));
+  const auto& env = pod.containers[0].env;
+  BOOST_REQUIRE(env.size() == 3u);
+  BOOST_TEST(
+      (env[0].name == "C" && env[0].is_literal));  // the document's variables may refer to it
+  BOOST_TEST(
+      (env[1].name == "A" && std::get<std::string>(env[1].value) == "$(B)" && env[1].is_literal));
+  BOOST_TEST((env[2].name == "B" && !env[2].is_literal));
+  BOOST_TEST(pod.containers[0].annotations.at("team") == "two");
+}
+
 BOOST_AUTO_TEST_CASE(the_port_of_a_knative_container_moves_with_its_probes) {  // KN-5
   Pod pod = good(kKnative);
   pod.containers[0].liveness->question = TcpProbe{.port = 9000, .port_name = ""};

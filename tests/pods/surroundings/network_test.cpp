@@ -79,8 +79,7 @@ BOOST_AUTO_TEST_CASE(on_the_hosts_network_a_port_cannot_be_moved) {
   BOOST_TEST((!plan.own_network && plan.forwards.empty() && plan.visible() == Network::kHost));
   pod.host_ports = {host_port("web", 8080)};
   BOOST_TEST(must_fail(this->plan(Choice::kHost))
-                 .starts_with("--net host: the document wants port 8080 of the host to lead to "
-                              "port 80"));
+                 .starts_with("--net host: port 8080 of the host is to lead to port 80"));
 }
 
 BOOST_AUTO_TEST_CASE(what_nobody_forwards_is_told) {

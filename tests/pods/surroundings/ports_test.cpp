@@ -89,8 +89,11 @@ CHILD_TEST(a_port_that_is_taken_is_told_with_who_has_it, CLONE_NEWNET) {
     const UniqueFd listener = bound(AF_INET6, SOCK_STREAM, "::1");
     BOOST_TEST(is_taken(check(forward()), "8080 of the host (TCP, IPv6)"));
     BOOST_TEST(check(forward(Protocol::kTcp, "127.0.0.1")) == "free");
+    BOOST_TEST(is_taken(check(forward(Protocol::kTcp, "::1")), "8080 of the host (TCP, ::1)"));
+    BOOST_TEST(is_taken(check(forward(Protocol::kTcp, "::")), "8080 of the host (TCP, ::)"));
   }
   BOOST_TEST(check(forward()) == "free");
+  BOOST_TEST(check(forward(Protocol::kTcp, "::1")) == "free");
 }
 
 CHILD_TEST(an_address_that_the_host_does_not_have_is_an_error, CLONE_NEWNET) {

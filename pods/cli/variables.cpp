@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "linux/base/text.hpp"
+#include "pods/cli/commands.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+using Variable = std::pair<std::string, std::string>;
+
+/// "NAME=VALUE", where the value may be empty, or "NAME" for the value that the variable has in the
+/// environment of the caller.
+Result<Variable> variable_of(std::string_view text) {
+  std::string_view value = text;
+  const std::string name(linux::cut(value, '='));
+  if (name.empty() || name.find_first_of(" \t") != std::string::npos)
+    return refuse("{:?}: must have the form NAME=VALUE or NAME", text);
+  if (text.contains('\0')) return refuse("{:?}: a value cannot have NUL", name);
+  if (text.contains('=')) return Variable{name, value};
+  const char* own = std::getenv(name.c_str());
+  if (own == nullptr)
+    return refuse("{}: the variable is not set here: {}=VALUE gives the value", name, name);
+  return Variable{name, own};
+}
+
+/// Replaces the value of a variable that is there already.
+void set(std::vector<Variable>& variables, Variable variable) {
+  const auto same = std::ranges::find(variables, variable.first, &Variable::first);
+  if (same == variables.end())
+    variables.push_back(std::move(variable));
+  else
+    same->second = std::move(variable.second);
+}
+
+Result<void> add_file(const std::string& file, std::vector<Variable>& variables) {
+  TRY_ASSIGN(const std::string text, read_document(file));
+  unsigned number = 0;
+  for (std::string_view line : linux::split(text, '\n')) {
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    auto variable = variable_of(line);
+    if (!variable)
+      return std::unexpected(Error(variable.error()).within(fmt::format("line {}", number)));
+    set(variables, *std::move(variable));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Variable>> read_variables(const Arguments& arguments) {
+  std::vector<Variable> variables;
+  for (const std::string& file : arguments.values("env-file"))
+    TRY(within(add_file(file, variables), "--env-file {}", file));
+  for (const std::string& text : arguments.values("env")) {
+    TRY_ASSIGN(Variable variable, within(variable_of(text), "--env"));
+    set(variables, std::move(variable));
+  }
+  return variables;
+}
+
+}  // namespace ocirun::pods::cli

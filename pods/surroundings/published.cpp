@@ -1,0 +1,113 @@
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "linux/base/text.hpp"
+#include "pods/surroundings/ports.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+bool is_address(const std::string& text) {
+  in6_addr ignored{};
+  return ::inet_pton(AF_INET, text.c_str(), &ignored) == 1 ||
+         ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
+}
+
+std::optional<std::uint16_t> port_number(std::string_view text) {
+  const auto number = linux::number<std::uint16_t>(text);
+  return number && *number != 0 ? number : std::nullopt;
+}
+
+const Port* find_named(const Pod& pod, const std::string& name) {
+  for (const Container& container : pod.containers)
+    for (const Port& port : container.ports)
+      if (!port.name.empty() && port.name == name) return &port;
+  return nullptr;
+}
+
+/// The port of the pod that --publish names.
+Result<Port> port_of(const Pod& pod, const std::string& name) {
+  if (const Port* named = find_named(pod, name)) return *named;
+  std::string_view protocol = name;
+  const auto number = port_number(linux::cut(protocol, '/'));
+  if (number && (protocol.empty() || protocol == "tcp" || protocol == "udp"))
+    return Port{.name = {},
+                .number = *number,
+                .protocol = protocol == "udp" ? Protocol::kUdp : Protocol::kTcp,
+                .place = nullptr};
+  std::vector<std::string> names;
+  for (const Container& container : pod.containers)
+    for (const Port& port : container.ports)
+      names.push_back(port.name.empty() ? fmt::format("{}", port.number) : port.name);
+  return refuse("--publish {}: no container has a port of this name{}; a number may be any port",
+                name, names.empty() ? "" : fmt::format(" (they have {})", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+Result<Published> read_published(std::string_view text) {
+  const auto bad = [text] {
+    return refuse(
+        "--publish {}: must have the form PORT=HOSTPORT or PORT=ADDRESS:HOSTPORT, with an address "
+        "of IPv4, or of IPv6 in brackets",
+        text);
+  };
+  std::string_view host = text;
+  Published published{.port = std::string(linux::cut(host, '=')), .address = {}};
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos) {
+    std::string_view address = host.substr(0, colon);
+    const bool is_bracketed = address.starts_with('[') && address.ends_with(']');
+    if (is_bracketed) address = address.substr(1, address.size() - 2);
+    if (is_bracketed != address.contains(':')) return bad();
+    published.address = address;
+    host.remove_prefix(colon + 1);
+    if (!is_address(published.address)) return bad();
+  }
+  const auto number = port_number(host);
+  if (!number || published.port.empty()) return bad();
+  published.host_port = *number;
+  return published;
+}
+
+Result<void> publish(const std::vector<Published>& published, Pod& pod) {
+  if (published.empty()) return {};
+  TRY_ASSIGN(const std::vector<Forward> of_document, forwards_of(pod));
+  struct Row {
+    Forward forward;
+    bool is_chosen = false;
+  };
+  std::vector<Row> rows;
+  for (const Forward& forward : of_document) rows.push_back({forward});
+  for (const Published& wish : published) {
+    TRY_ASSIGN(const Port port, port_of(pod, wish.port));
+    const auto same = std::ranges::find_if(rows, [&](const Row& row) {
+      return !row.is_chosen && row.forward.pod_port == port.number &&
+             row.forward.protocol == port.protocol;
+    });
+    Row& row = same == rows.end() ? rows.emplace_back() : *same;
+    row = {.forward = {.address = wish.address,
+                       .host_port = wish.host_port,
+                       .pod_port = port.number,
+                       .protocol = port.protocol,
+                       .place = port.place},
+           .is_chosen = true};
+  }
+  pod.host_ports.clear();
+  for (const Row& row : rows)
+    pod.host_ports.push_back({.name = {},
+                              .number = row.forward.host_port,
+                              .address = row.forward.address,
+                              .pod_port = Port{.name = {},
+                                               .number = row.forward.pod_port,
+                                               .protocol = row.forward.protocol,
+                                               .place = row.forward.place},
+                              .place = row.forward.place});
+  return {};
+}
+
+}  // namespace ocirun::pods
