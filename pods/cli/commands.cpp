@@ -97,6 +97,11 @@ void warn(std::string_view sentence) {
       fmt::format("ocirun: warning: {}\n", linux::in_one_line(std::string(sentence)))));
 }
 
+void note(const std::string& sentence) {
+  static_cast<void>(linux::write_all(Fd{STDERR_FILENO},
+                                     fmt::format("ocirun: {}\n", linux::in_one_line(sentence))));
+}
+
 void print_error(const Command& command, Error error) {
   error.within(fmt::format("pod {}", command.name));
   static_cast<void>(linux::write_all(

@@ -74,13 +74,17 @@ struct Command {
 /// Checks documents or, with --profile, bundles.
 extern const Command kValidate;
 extern const Command kRun, kPlan;
+extern const Command kStart, kRestart;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
+extern const Command kWait, kKill;
 extern const Command kImages;
 
 /// Prints to stdout. Errors: stdout is closed, or its disk is full.
 Result<void> print(std::string_view text);
 /// Prints a line to stderr, "ocirun: warning: …".
 void warn(std::string_view sentence);
+/// Prints a line to stderr, "ocirun: …", that is no warning.
+void note(const std::string& sentence);
 
 /// Prints an error as main() does. For a command that continues after the error, or whose exit
 /// status is not 1.
@@ -120,6 +124,9 @@ Result<std::vector<std::pair<std::string, std::string>>> read_variables(const Ar
 /// Reads a document for `run` or `plan`, and prints its warnings. Errors: all problems of the
 /// document; parts that need several machines.
 Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file);
+/// The same for the `text` of the document.
+Result<Workload> workload_of_text(const Arguments& arguments, const std::string& file,
+                                  const std::string& text);
 
 /// The name of the pod: --name, else the name in the document, else the name of the file without
 /// its ending.

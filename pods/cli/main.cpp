@@ -20,8 +20,8 @@
 namespace ocirun::pods::cli {
 namespace {
 
-const std::array kCommands{&kRun,    &kStatus, &kLogs,     &kExec, &kStop,
-                           &kDelete, &kEvents, &kValidate, &kPlan, &kImages};
+const std::array kCommands{&kRun,  &kStart, &kRestart, &kStatus, &kLogs,     &kExec, &kKill,
+                           &kWait, &kStop,  &kDelete,  &kEvents, &kValidate, &kPlan, &kImages};
 
 std::string option_lines(const Command& command) {
   std::string text;

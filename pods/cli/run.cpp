@@ -21,7 +21,7 @@
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/cli/commands.hpp"
+#include "pods/cli/run.hpp"
 #include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {
@@ -46,11 +46,6 @@ constexpr std::array kRunOwnOptions{
     Option{"runtime", "PATH", "another OCI runtime than this one"},
     kDataOption,
 };
-
-void note(const std::string& sentence) {
-  static_cast<void>(linux::write_all(Fd{STDERR_FILENO},
-                                     fmt::format("ocirun: {}\n", linux::in_one_line(sentence))));
-}
 
 /// Shows on a terminal which layer is unpacked.
 void show_progress(const std::string& image, const AddProgress& progress) {
@@ -145,13 +140,14 @@ int supervise(Workload& workload, const Settings& settings, Afterwards afterward
 }
 
 /// The exit status of a command whose pod could not be started.
-Result<int> failed_with(const PodFailure& failure) {
+Result<int> failed_with(const Command& command, const PodFailure& failure) {
   if (failure.exit_status == 1) return std::unexpected(failure.error);
-  print_error(kRun, failure.error);
+  print_error(command, failure.error);
   return failure.exit_status;
 }
 
-Result<int> run_detached(Workload& workload, const Settings& settings, Afterwards afterwards) {
+Result<int> run_detached(const Command& command, Workload& workload, const Settings& settings,
+                         Afterwards afterwards) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   const int caller = ::getpid();
   TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
@@ -170,7 +166,7 @@ Result<int> run_detached(Workload& workload, const Settings& settings, Afterward
   if (!text.empty()) {
     Error error = linux::parse_error_lines(text, "start the pod");
     if (!error.message().starts_with(workload.file + ":")) error.within(workload.file);
-    return failed_with({std::move(error), WIFEXITED(status) ? WEXITSTATUS(status) : 1});
+    return failed_with(command, {std::move(error), WIFEXITED(status) ? WEXITSTATUS(status) : 1});
   }
   return refuse("the supervisor of the pod {} before the pod was started",
                 linux::describe_end(status));
@@ -199,29 +195,39 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
   return workload;
 }
 
-Result<int> run(const Arguments& arguments, const Caller& caller) {
+Result<Workload> read_workload_of(const Arguments& arguments, const Caller& caller,
+                                  const std::optional<std::string>& text) {
   const std::string& file = arguments.operands().front();
+  if (arguments.has("profile")) return read_bundle_to_run(arguments, caller, file);
+  return text ? workload_of_text(arguments, file, *text) : read_workload_to_run(arguments, file);
+}
+
+Result<int> run(const Arguments& arguments, const Caller& caller) {
   if (arguments.operands().size() > 1)
     return refuse("one document is run at a time, not also {}", arguments.operands()[1]);
-  TRY_ASSIGN(Workload workload, arguments.has("profile")
-                                    ? read_bundle_to_run(arguments, caller, file)
-                                    : read_workload_to_run(arguments, file));
-  auto settings = read_run_settings(arguments, caller, workload, file);
-  if (!settings) return std::unexpected(settings.error());
-  const bool is_kept = arguments.has("keep");
-  if (arguments.has("detach"))
-    return run_detached(workload, *settings,
-                        is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted);
-  const Afterwards afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove;
-  const bool has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1;
-  const auto status = run_pod(workload, *settings, afterwards, terminal_listener(has_prefix));
-  if (!status) return failed_with(status.error());
-  return *status;
+  return run_document(kRun, arguments, caller, std::nullopt);
 }
 
 const std::vector<Option> kRunOptions = with_given_options(kRunOwnOptions);
 
 }  // namespace
+
+Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
+                         const std::optional<std::string>& text) {
+  const std::string& file = arguments.operands().front();
+  TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, text));
+  TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
+  TRY_ASSIGN(settings.request, request_of(arguments, caller, settings, workload));
+  const bool is_kept = arguments.has("keep");
+  if (arguments.has("detach"))
+    return run_detached(command, workload, settings,
+                        is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted);
+  const Afterwards afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove;
+  const bool has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1;
+  const auto status = run_pod(workload, settings, afterwards, terminal_listener(has_prefix));
+  if (!status) return failed_with(command, status.error());
+  return *status;
+}
 
 const Command kRun{.name = "run",
                    .operands = "FILE | --profile knative BUNDLE",

@@ -6,7 +6,7 @@
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/cli/commands.hpp"
+#include "pods/cli/run.hpp"
 #include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {
@@ -21,6 +21,10 @@ constexpr std::array<std::string_view, 15> kWithoutShape{
 constexpr std::chrono::seconds kReadyWithin{300};
 /// Knative considers a revision failed that is not ready after this time (KN-6).
 constexpr std::chrono::seconds kKnativeDeadline{600};
+
+/// The options that a repeated `run` gets in another way.
+constexpr std::array<std::string_view, 6> kNotRepeated{"replace", "detach", "keep",
+                                                       "data",    "env",    "env-file"};
 
 /// The value of --net for the network in config.json of a bundle.
 NetworkChoice choice_of_bundle(const Workload& workload) {
@@ -127,6 +131,27 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
     }
   }
   return settings;
+}
+
+Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
+                              const Settings& settings, const Workload& workload) {
+  RunRequest request{
+      .options = caller.options, .words = {}, .directory = {}, .text = workload.text};
+  TRY_ASSIGN(const HostPath here, linux::absolute_path("."));
+  request.directory = here.string();
+  for (const Option& option : kRun.options) {
+    if (std::ranges::find(kNotRepeated, option.name) != kNotRepeated.end()) continue;
+    for (const std::string& value : arguments.values(option.name)) {
+      const bool is_switch =
+          value.empty() && (option.value.empty() || option.value.starts_with('['));
+      request.words.push_back(is_switch ? fmt::format("--{}", option.name)
+                                        : fmt::format("--{}={}", option.name, value));
+    }
+  }
+  for (const auto& [name, value] : settings.given.variables)
+    request.words.push_back(fmt::format("--env={}={}", name, value));
+  request.words.insert(request.words.end(), {"--", arguments.operands().front()});
+  return request;
 }
 
 }  // namespace ocirun::pods::cli

@@ -152,9 +152,14 @@ Result<Given> read_given(const Arguments& arguments) {
 }
 
 Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file) {
+  TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
+  return workload_of_text(arguments, file, text);
+}
+
+Result<Workload> workload_of_text(const Arguments& arguments, const std::string& file,
+                                  const std::string& text) {
   const std::string name = shown_name(file);
   TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
-  TRY_ASSIGN(const std::string text, within(read_document(file), name));
   Workload workload = read_workload(name, text, ignored);
   for (const std::string& warning : workload.warnings) warn(warning);
   std::vector<std::string> sentences = workload.problems;

@@ -95,7 +95,7 @@ bool is_met(const Given& given, const Need& need) {
 
 /// Sets a variable in its place in the document, else before all others, so that others can refer
 /// to it.
-void set_variable(Container& container, const std::string& name, const std::string& value) {
+void set_given_variable(Container& container, const std::string& name, const std::string& value) {
   const auto same = std::ranges::find(container.env, name, &EnvVariable::name);
   EnvVariable variable{.name = name, .value = value, .place = nullptr, .is_literal = true};
   if (same == container.env.end())
@@ -132,7 +132,7 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
       }
       if (given.forbid_root) container.forbid_root = true;
       if (given.read_only_root) container.read_only_root = true;
-      for (const auto& [name, value] : given.variables) set_variable(container, name, value);
+      for (const auto& [name, value] : given.variables) set_given_variable(container, name, value);
       for (const auto& [name, value] : given.labels) container.annotations[name] = value;
     }
   if (given.port)

@@ -133,7 +133,8 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   }
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
   const auto lock = directory.lock();
-  const auto kept = lock ? keep_digest_of_parts(directory, parts) : std::unexpected(lock.error());
+  auto kept = lock ? keep_digest_of_parts(directory, parts) : std::unexpected(lock.error());
+  if (kept) kept = write_request(directory.fd(), settings.request);
   if (!kept) {
     static_cast<void>(directory.remove());
     return std::unexpected(kept.error());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pods/prepare/given.hpp"
+#include "pods/state/request.hpp"
 #include "pods/surroundings/network.hpp"
 
 namespace ocirun::pods {
@@ -20,6 +21,7 @@ struct Settings {
   std::vector<Published> published;  // --publish
   std::chrono::seconds grace{30};    // between the signal that asks a container to stop and SIGKILL
   std::string log_directory;         // --log-dir; "": in the pod's directory
+  RunRequest request;                // for `start` and `restart`
   bool replaces = false;             // --replace
   std::vector<std::string> shape;    // the words of the options that shape the pod, for --replace
   bool has_metadata = false;         // --metadata

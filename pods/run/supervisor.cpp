@@ -56,7 +56,7 @@ Result<int> Supervisor::run(const Announce& announce) {
     if (stop_requests_ != 0) begin_stop();
     step(Clock::time_point::max());
   }
-  const int status = exit_status();
+  const int status = exit_status_of(record_);
   record_.status = status == 0 || stop_requests_ != 0 ? PodStatus::kStopped : PodStatus::kFailed;
   services_.events.add(name_of(record_.status));
   save();
@@ -298,12 +298,6 @@ bool Supervisor::all_ready() const {
 void Supervisor::save() {
   if (record_ == saved_) return;
   if (write_record(directory_.fd(), record_)) saved_ = record_;
-}
-
-int Supervisor::exit_status() const {
-  for (const ContainerRun& run : runs_)
-    if (const int code = run.record().exit_code.value_or(0); code != 0) return code;
-  return 0;
 }
 
 }  // namespace ocirun::pods

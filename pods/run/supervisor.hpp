@@ -50,7 +50,6 @@ class Supervisor {
   bool all_done() const;
   bool all_ready() const;
   void save();
-  int exit_status() const;
 
   std::vector<ContainerRun>& runs_;
   PodRecord& record_;

@@ -168,6 +168,12 @@ Result<PodRecord> read_record(Fd directory) {
   return parse_record(text);
 }
 
+int exit_status_of(const PodRecord& record) {
+  for (const ContainerRecord& container : record.containers)
+    if (const int code = container.exit_code.value_or(0); code != 0) return code;
+  return 0;
+}
+
 bool still_runs(const PodRecord& record, const linux::ProcessIdentity& process) {
   if (process.pid == 0) return false;
   const auto boot = linux::read_boot_id();

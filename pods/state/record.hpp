@@ -72,6 +72,10 @@ Result<void> write_record(Fd directory, const PodRecord& record);
 /// Reads pod.json. Errors: ENOENT if the start of the pod was cut off early.
 Result<PodRecord> read_record(Fd directory);
 
+/// The exit status of a pod whose containers have ended: 0 if each has ended with 0, else that of
+/// the first container that has not.
+int exit_status_of(const PodRecord& record);
+
 /// Whether the supervisor of the pod runs.
 bool is_supervised(const PodRecord& record);
 /// Whether `process`, which is a process of the record, runs. It does not if the machine has been

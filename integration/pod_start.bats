@@ -1,0 +1,80 @@
+# `ocirun pod start` and `restart`: a pod that has ended runs again as it was run.
+# shellcheck disable=SC2016 # texts for the shells of containers
+
+load lib/common
+source "$LIB/pod-scene.bash"
+
+lines() { pod logs "$POD"; }
+says_once() { [[ $(lines) == "$1" ]]; }
+quiet_pod() { quietly pod "$@"; }
+
+@test "start runs a pod that has ended again: its document as it was, its options, its directory, the values of its variables" {
+  container app 'echo "$A $B $(cat /etc/c)"; exec sleep 1000' 'config: [{path: /etc/c, value: config}]'
+  mkdir elsewhere
+  B=caller run_pod --detach --env 'A=two words' --env B --restart never
+  eventually says_once "two words caller config"
+  pod stop "$POD"
+  equal stopped "$(says .status)"
+  rm app.yaml
+  cd elsewhere # relative paths of the first run begin at its directory
+  quiet_pod start "$POD"
+  equal "$POD" "$(<"$TMP/output")"
+  equal running "$(says .status)"
+  eventually says_once "two words caller config"
+  quiet_pod start "$POD"
+  has "the pod \"$POD\" runs already" "$(<"$TMP/output")"
+  equal 600 "$(stat -c %a "$TMP/data/pods/$POD/run.json")"
+}
+
+@test "start runs a pod again whose supervisor was killed, that died with the machine, and one with a document from standard input" {
+  container app 'exec sleep 1000'
+  ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --detach --name "$POD" - <app.yaml >"$TMP/output" 2>&1 3>&- 4>&-
+  local first
+  first=$(says '.containers[0].pid')
+  kill -KILL "$(says .supervisor)"
+  eventually is_now .supervisor null
+  quiet_pod start "$POD"
+  equal running "$(says .status)"
+  [[ $(says '.containers[0].pid') != "$first" ]]
+  run ! kill -0 "$first"
+  pod stop "$POD"
+  sed -i 's/"bootId": "[^"]*"/"bootId": "00000000-0000-0000-0000-000000000000"/' "data/pods/$POD/pod.json"
+  quiet_pod start "$POD"
+  equal running "$(says .status)"
+}
+
+@test "restart stops the pod in order and runs it again; a pod that cannot be started keeps its record" {
+  container app 'trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --detach
+  local first
+  first=$(says '.containers[0].pid')
+  eventually says_once up
+  quiet_pod restart --grace 5 "$POD"
+  equal running "$(says .status)"
+  [[ $(says '.containers[0].pid') != "$first" ]]
+  pod stop "$POD"
+  mv images away
+  run quiet_pod start "$POD" # the image is in the store, and its layout is not there
+  equal 1 "$status"
+  equal stopped "$(says .status)"
+  mv away images
+  quiet_pod start "$POD"
+  equal running "$(says .status)"
+}
+
+@test "start without a run.json says how the pod is run" {
+  container app 'exec sleep 1000'
+  run_pod --detach
+  pod stop "$POD"
+  rm "data/pods/$POD/run.json"
+  run pod start "$POD"
+  equal 1 "$status"
+  output_mentions "the pod \"$POD\" has no run.json"
+  run pod start absent
+  equal 1 "$status"
+  output_mentions 'there is no pod "absent"'
+  echo '{"format": 99}' >"data/pods/$POD/run.json"
+  run pod start "$POD"
+  output_mentions "run.json"
+  output_mentions "newer"
+}

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <array>
+
+#include "linux/base/syscalls.hpp"
+#include "pods/cli/run.hpp"
+#include "pods/run/manage.hpp"
+#include "pods/state/request.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kStartOptions{kDataOption};
+constexpr std::array kRestartOptions{
+    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
+    kDataOption,
+};
+
+Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name) {
+  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  auto request = read_request(directory.fd());
+  if (!request && request.error().number() == ENOENT)
+    return refuse(
+        "the pod \"{}\" has no run.json, because an older ocirun has run it, or its "
+        "start was cut off: `ocirun pod run --replace` with its document",
+        name);
+  return request;
+}
+
+/// Repeats `run --detach` in the place of what is left of the pod.
+Result<int> repeat(const Command& command, const RunRequest& request, const Arguments& own,
+                   const Caller& caller) {
+  std::vector<std::string> words{"--detach", "--replace", "--keep", "--data",
+                                 own.value(kDataOption.name).value_or("")};
+  words.insert(words.end(), request.words.begin(), request.words.end());
+  TRY_ASSIGN(const Arguments arguments, Arguments::parse(words, kRun.options));
+  TRY(within(linux::sys::chdir(request.directory.c_str()), "enter {}, where the pod was run",
+             request.directory));
+  Caller first = caller;
+  first.options = request.options;
+  return run_document(command, arguments, first, request.text);
+}
+
+Result<int> start(const Arguments& arguments, const Caller& caller) {
+  if (arguments.operands().size() > 1)
+    return refuse("one pod is started at a time, not also {}", arguments.operands()[1]);
+  const std::string& name = arguments.operands().front();
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  TRY_ASSIGN(const PodView view, view_pod(pods, name));
+  if (view.is_supervised) {
+    note(fmt::format("the pod \"{}\" runs already", name));
+    TRY(print(name + "\n"));
+    return 0;
+  }
+  TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
+  return repeat(kStart, request, arguments, caller);
+}
+
+Result<int> restart(const Arguments& arguments, const Caller& caller) {
+  if (arguments.operands().size() > 1)
+    return refuse("one pod is restarted at a time, not also {}", arguments.operands()[1]);
+  const std::string& name = arguments.operands().front();
+  std::optional<std::chrono::seconds> grace;
+  if (const auto seconds = arguments.value("grace")) {
+    TRY_ASSIGN(grace, read_seconds("grace", *seconds));
+  }
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
+  TRY_ASSIGN(const auto stopping, begin_stop(pods, name, grace));
+  if (stopping) TRY(await_stop(*stopping));
+  return repeat(kRestart, request, arguments, caller);
+}
+
+}  // namespace
+
+const Command kStart{.name = "start",
+                     .operands = "POD",
+                     .summary = "run a pod again that has ended, as it was run, and detached",
+                     .options = kStartOptions,
+                     .least_operands = 1,
+                     .run = start,
+                     .takes_program = false,
+                     .needs_root = true};
+const Command kRestart{.name = "restart",
+                       .operands = "POD",
+                       .summary = "stop a pod in order, and run it again, detached",
+                       .options = kRestartOptions,
+                       .least_operands = 1,
+                       .run = restart,
+                       .takes_program = false,
+                       .needs_root = true};
+
+}  // namespace ocirun::pods::cli
