@@ -77,7 +77,7 @@ extern const Command kRun, kPlan;
 extern const Command kStart, kRestart;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
 extern const Command kWait, kKill;
-extern const Command kImages;
+extern const Command kImages, kVolumes;
 
 /// Prints to stdout. Errors: stdout is closed, or its disk is full.
 Result<void> print(std::string_view text);

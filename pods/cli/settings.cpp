@@ -9,6 +9,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "pods/prepare/kept_volumes.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
@@ -20,7 +21,8 @@ constexpr std::array kGivenOptions{
            "an OCI image layout (directory or tar) in which images are looked for"},
     Option{"image", "NAME=SOURCE",
            "take the image NAME from SOURCE: an OCI layout or docker archive, PATH[:REFERENCE]"},
-    Option{"volume", "NAME=HOSTDIR[:ro]", "the directory for the volume NAME"},
+    Option{"volume", "NAME[=HOSTDIR][:ro]",
+           "the directory for the volume NAME; NAME alone: a directory that ocirun keeps"},
     Option{"secret", "ID=DIR", "the directory with a file for each key of the secret ID"},
     Option{"param", "NAME=VALUE", "the value of the parameter NAME"},
     Option{"env", "NAME[=VALUE]", "a variable of all containers; NAME alone: as it is here", 'e'},
@@ -93,11 +95,34 @@ Result<SeccompChoice> read_seccomp(const std::string& text) {
   return within(std::move(profile), "--seccomp " + text);
 }
 
-VolumeBinding read_volume(std::string text) {
+/// "NAME=HOSTDIR[:ro]" or "NAME[:ro]"
+Result<std::pair<std::string, VolumeBinding>> read_volume(const std::string& option,
+                                                          const HostPath& data) {
   constexpr std::string_view kReadOnly = ":ro";
-  const bool read_only = text.ends_with(kReadOnly);
-  if (read_only) text.resize(text.size() - kReadOnly.size());
-  return {.directory = HostPath(std::move(text)), .read_only = read_only};
+  std::string text = option;
+  VolumeBinding binding;
+  binding.read_only = text.ends_with(kReadOnly);
+  if (binding.read_only) text.resize(text.size() - kReadOnly.size());
+  const std::size_t sign = text.find('=');
+  if (sign == 0 || sign + 1 == text.size())
+    return refuse("--volume {}: must have the form NAME=HOSTDIR[:ro] or NAME[:ro]", option);
+  std::string name = text.substr(0, sign);
+  binding.is_kept = sign == std::string::npos;
+  if (binding.is_kept) TRY(check_volume_name(name));
+  binding.directory =
+      binding.is_kept ? kept_volume_path(data, name) : HostPath(text.substr(sign + 1));
+  return std::pair{std::move(name), std::move(binding)};
+}
+
+Result<std::map<std::string, VolumeBinding>> read_volumes(const Arguments& arguments) {
+  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  std::map<std::string, VolumeBinding> volumes;
+  for (const std::string& text : arguments.values("volume")) {
+    TRY_ASSIGN(auto volume, read_volume(text, data));
+    if (!volumes.insert(std::move(volume)).second)
+      return refuse("--volume {}: the name is given twice", text);
+  }
+  return volumes;
 }
 
 }  // namespace
@@ -122,8 +147,7 @@ Result<Given> read_given(const Arguments& arguments) {
   TRY_ASSIGN(const auto secrets, pairs_of(arguments, "secret"));
   for (const auto& [id, directory] : secrets)
     given.bindings.secrets.emplace(id, HostPath(directory));
-  TRY_ASSIGN(const auto volumes, pairs_of(arguments, "volume"));
-  for (const auto& [name, text] : volumes) given.volumes.emplace(name, read_volume(text));
+  TRY_ASSIGN(given.volumes, read_volumes(arguments));
   TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
   TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
   TRY_ASSIGN(given.variables, read_variables(arguments));

@@ -89,9 +89,14 @@ class Needs {
   }
 
   void add_volume(const Pod& pod, const Volume& volume) {
-    if (volume.kind == Volume::Source::kOperator)
-      add(Gift::kVolume, {volume.source, volume.name}, volume.place,
-          fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source));
+    if (volume.kind == Volume::Source::kOperator) {
+      std::string sentence =
+          fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source);
+      if (!volume.source.contains('/'))
+        sentence +=
+            fmt::format(", or --volume {} for a directory that ocirun keeps", volume.source);
+      add(Gift::kVolume, {volume.source, volume.name}, volume.place, std::move(sentence));
+    }
     if (volume.kind != Volume::Source::kSecret) return;
     SecretKey key{.secret = volume.source, .key = "", .is_optional = volume.is_optional};
     add_secret(pod, volume.place, key);

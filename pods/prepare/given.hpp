@@ -14,10 +14,11 @@
 
 namespace ocirun::pods {
 
-/// --volume NAME=HOSTDIR[:ro]
+/// --volume NAME=HOSTDIR[:ro], or --volume NAME[:ro] for a volume that ocirun keeps
 struct VolumeBinding {
   HostPath directory;
   bool read_only = false;
+  bool is_kept = false;  // `directory` is a kept_volume_path()
 };
 
 /// The options of the command line that complete a document, or replace parts of it.

@@ -1,4 +1,5 @@
 #include "pods/prepare/prepare.hpp"
+#include "pods/prepare/kept_volumes.hpp"
 
 #include <fcntl.h>
 
@@ -52,6 +53,24 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
                    .recursive = false};
 }
 
+/// Gives the volumes of `--volume NAME` that this container is the first to mount the content that
+/// the image has there.
+Result<void> fill_kept_volumes(const Container& container, const Volumes& volumes,
+                               const linux::SafeDir& root) {
+  const auto fill = [&](const std::map<std::string, ReadyVolume>& among, const std::string& name,
+                        const std::string& path) -> Result<void> {
+    const auto volume = among.find(name);
+    if (volume == among.end() || volume->second.kept.empty()) return {};
+    return within(fill_kept_volume(HostPath(volume->second.kept), root, path), "fill the volume {}",
+                  volume->second.kept);
+  };
+  for (const Mount& mount : container.mounts)
+    TRY(fill(volumes.by_name, mount.volume, mount.sub_path.empty() ? mount.path : ""));
+  for (const MountPoint& point : container.mount_points)
+    TRY(fill(volumes.for_mount_points, point.name, point.path));
+  return {};
+}
+
 void add_contract_directories(const Pod& pod, BundlePlan& plan) {
   if (pod.kind != Kind::kKnative) return;
   for (const auto& [path, mode] : kContractDirectories)
@@ -74,6 +93,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   TRY_ASSIGN(ContainerMounts mounts, mounts_of(container, workload, volumes, directory, bundle));
   plan.bound = std::move(mounts.bound);
   parts = std::move(mounts.parts);
+  TRY(fill_kept_volumes(container, volumes, tree));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_config_files(container, given, directory, bundle));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());

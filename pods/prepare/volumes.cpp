@@ -12,6 +12,7 @@
 #include "pods/images/directories.hpp"
 #include "pods/plan/admission.hpp"
 #include "pods/prepare/files.hpp"
+#include "pods/prepare/kept_volumes.hpp"
 #include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {
@@ -39,20 +40,11 @@ Result<UniqueFd> open_made(Fd parent, const std::string& name) {
   return sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/// Locks a file that stands for the directory, because a container that sees the directory could
-/// lock it.
 Result<UniqueFd> lock(const std::string& locks, Fd directory, const Volume& volume) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
-  TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
-  const std::string name = fmt::format("{}-{}", info.st_dev, info.st_ino);
-  TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  while (::flock(file.get(), (volume.exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return fail(errno, "lock the volume");
-    if (volume.exclusive) return refuse("another pod uses the volume, and {}", volume.exclusive_by);
-    return refuse("another pod has the volume for itself alone");
-  }
-  return file;
+  auto held = lock_volume(locks, directory, volume.exclusive ? Use::kAlone : Use::kShared);
+  if (held || held.error().number() != EAGAIN) return held;
+  if (volume.exclusive) return refuse("another pod uses the volume, and {}", volume.exclusive_by);
+  return refuse("another pod has the volume for itself alone");
 }
 
 Result<void> check_space(Fd directory, std::uint64_t least) {
@@ -107,6 +99,8 @@ class Preparation {
     ReadyVolume ready{.source = {}, .read_only = volume.read_only, .recursive = volume.recursive};
     std::string path = volume.source;
     if (binding != nullptr) {
+      if (binding->is_kept && is_trial()) return make_empty(volume);
+      if (binding->is_kept) TRY(make_kept(*binding, ready));
       path = binding->directory.string();
       ready.read_only = ready.read_only || binding->read_only;
     } else if (is_secret) {
@@ -120,13 +114,23 @@ class Preparation {
   /// The directory of --volume for a mount point without a volume (AC-8).
   Result<ReadyVolume> prepare(const VolumeBinding& binding) {
     TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
-    return within(show(path.string(), {.source = {}, .read_only = binding.read_only}),
-                  path.string());
+    ReadyVolume ready{.source = {}, .read_only = binding.read_only};
+    if (binding.is_kept) TRY(make_kept(binding, ready));
+    return within(show(path.string(), std::move(ready)), path.string());
   }
 
   std::vector<UniqueFd> take_locks() { return std::move(locks_); }
 
  private:
+  /// Whether nothing will run, and nothing that is made will stay.
+  bool is_trial() const { return reach_ == Reach::kMounted && locks_directory_.empty(); }
+
+  Result<void> make_kept(const VolumeBinding& binding, ReadyVolume& ready) {
+    ready.kept = binding.directory.string();
+    const auto made = open_kept_volume(binding.directory);
+    return made ? Result<void>{} : std::unexpected(made.error());
+  }
+
   Result<ReadyVolume> make_empty(const Volume& volume) {
     if (volume.most_bytes && !volume.in_memory && reach_ == Reach::kByPath)
       return refuse(
@@ -202,6 +206,16 @@ class Preparation {
 };
 
 }  // namespace
+
+Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use) {
+  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
+  const std::string name = fmt::format("{}-{}", info.st_dev, info.st_ino);
+  TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  while (::flock(file.get(), (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
+    if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock the volume");
+  return file;
+}
 
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
                                 Reach reach, const std::string& locks) {

@@ -22,6 +22,9 @@ struct ReadyVolume {
   std::string source;  // a path on the host
   bool read_only = false;
   bool recursive = true;
+  /// The path of a volume of `--volume NAME`, which gets the image's content from the first
+  /// container that mounts it (fill_kept_volume()); "": another volume.
+  std::string kept = {};
 };
 
 /// The mounts of a container, and the parts of volumes that show() has to show before each start.
@@ -40,6 +43,13 @@ struct Volumes {
   std::vector<UniqueFd> locks;
   Reach reach = Reach::kMounted;
 };
+
+/// Whether pods share a volume, or one has the volume for itself alone.
+enum class Use : std::uint8_t { kShared, kAlone };
+/// Locks the directory of a volume until the descriptor is closed: locks a file in the directory
+/// `locks` that stands for `directory`, because a container that sees the directory could lock it.
+/// Errors: EAGAIN: another process holds a lock that excludes this one.
+Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use);
 
 /// Makes the volumes of a pod that begin empty in `site`/volumes, and checks and locks the others.
 /// For kMounted, `site` must have been opened in the caller's mount namespace. `locks` is the path

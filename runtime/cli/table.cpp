@@ -81,7 +81,7 @@ constexpr std::array kPodOptions{
     Option{"name", 0, "POD", "the pod's name"},
     Option{"images", 0, "DIR", "an OCI image layout", Completes::kDirectory},
     Option{"image", 0, "NAME=SOURCE", "where an image is"},
-    Option{"volume", 0, "NAME=HOSTDIR", "the directory for a volume"},
+    Option{"volume", 0, "NAME[=HOSTDIR]", "the directory for a volume"},
     Option{"secret", 0, "ID=DIR", "the directory of a secret"},
     Option{"param", 0, "NAME=VALUE", "the value of a parameter"},
     Option{"env", 'e', "NAME[=VALUE]", "a variable of all containers"},

@@ -1,0 +1,123 @@
+#include "pods/prepare/kept_volumes.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/images/directories.hpp"
+#include "pods/images/merge_layers.hpp"
+#include "pods/prepare/volumes.hpp"
+#include "pods/state/pod_directory.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kKept = "/volumes";
+
+std::string mark_of(const std::string& name) { return fmt::format(".{}.new", name); }
+
+/// Splits "DATA/volumes/NAME".
+std::pair<HostPath, std::string> parts_of(const HostPath& path) {
+  const std::size_t slash = path.string().rfind('/');
+  return {HostPath(path.string().substr(0, slash)), path.string().substr(slash + 1)};
+}
+
+/// Waits for the lock of an open file, which the kernel frees when the file is closed.
+Result<void> lock_alone(Fd file) {
+  while (::flock(file.value, LOCK_EX) != 0)
+    if (errno != EINTR) return fail(errno, "lock");
+  return {};
+}
+
+Result<UniqueFd> open_volume(Fd volumes, const std::string& name) {
+  return sys::openat(volumes, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+Result<void> copy_if_there(const linux::SafeDir& root, const std::string& path, Fd volume) {
+  const auto there = root.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
+  if (there) return copy_tree(*there, volume, {});
+  if (there.error().number() == ENOENT) return {};
+  return std::unexpected(there.error());
+}
+
+}  // namespace
+
+Result<void> check_volume_name(const std::string& name) {
+  if (check_pod_name(name)) return {};
+  return refuse(
+      "--volume {0}: a volume that ocirun keeps has a name of 1 to 63 letters, digits, \"-\", "
+      "\"_\" and \".\", which begins and ends with a letter or digit; --volume {0}=HOSTDIR gives a "
+      "directory",
+      name);
+}
+
+HostPath kept_volume_path(const HostPath& data, const std::string& name) {
+  return HostPath(fmt::format("{}{}/{}", data.string(), kKept, name));
+}
+
+Result<UniqueFd> open_kept_volume(const HostPath& path) {
+  const auto [above, name] = parts_of(path);
+  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
+  TRY(lock_alone(volumes));  // until `volumes` is closed
+  auto opened = open_volume(volumes, name);
+  if (opened || opened.error().number() != ENOENT) return opened;
+  // The mark comes first, so that a volume without a mark has been filled.
+  const auto mark =
+      sys::openat(volumes, mark_of(name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (!mark) return std::unexpected(mark.error());
+  TRY(sys::mkdirat(volumes, name.c_str(), 0755));
+  return open_volume(volumes, name);
+}
+
+Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
+                              const std::string& destination) {
+  const auto [above, name] = parts_of(path);
+  const std::string mark = mark_of(name);
+  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
+  const auto held = sys::openat(volumes, mark.c_str(), O_RDWR | O_NOFOLLOW);
+  if (!held && held.error().number() == ENOENT) return {};
+  if (!held) return std::unexpected(held.error());
+  TRY(lock_alone(*held));
+  TRY_ASSIGN(const struct stat status, sys::fstat(*held));
+  if (status.st_nlink == 0) return {};  // another process has filled the volume meanwhile
+  TRY_ASSIGN(const UniqueFd volume, open_volume(volumes, name));
+  TRY(remove_content(volume));  // of a filling that was cut off
+  if (!destination.empty()) TRY(copy_if_there(root, destination, volume));
+  return sys::unlinkat(volumes, mark.c_str(), 0);
+}
+
+Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
+  std::vector<std::string> names;
+  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(HostPath(data.string() + kKept)));
+  TRY(linux::for_each_entry(volumes, [&](const char* name, unsigned char) -> Result<void> {
+    if (check_pod_name(name)) names.emplace_back(name);
+    return {};
+  }));
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<void> remove_kept_volume(const HostPath& data, const std::string& name) {
+  TRY(check_volume_name(name));
+  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(HostPath(data.string() + kKept)));
+  TRY(lock_alone(volumes));
+  const auto there = open_volume(volumes, name);
+  if (!there && there.error().number() == ENOENT)
+    return fail(ENOENT, "there is no volume \"{}\"", name);
+  if (!there) return std::unexpected(there.error());
+  const auto lock = lock_volume(data.string() + "/locks", *there, Use::kAlone);
+  if (!lock && lock.error().number() == EAGAIN)
+    return refuse("a pod that runs uses the volume \"{}\"", name);
+  if (!lock) return std::unexpected(lock.error());
+  TRY(remove_tree(volumes, name.c_str()));
+  return remove_tree(volumes, mark_of(name).c_str());
+}
+
+}  // namespace ocirun::pods

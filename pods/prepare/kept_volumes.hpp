@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/files/safe_dir.hpp"
+
+namespace ocirun::pods {
+
+// The volumes of `--volume NAME` without a directory: DATA/volumes/NAME. They stay when their pods
+// are deleted, and pods with a volume of the same name share it. Beside a volume that no container
+// has mounted yet lies the file ".NAME.new".
+
+/// Checks the name of such a volume: 1 to 63 letters, digits, "-", "_" and ".", which begin and end
+/// with a letter or digit.
+Result<void> check_volume_name(const std::string& name);
+
+/// The path of a volume in the data directory `data`.
+HostPath kept_volume_path(const HostPath& data, const std::string& name);
+
+/// Opens the volume at `path`, and makes it if it is missing. Errors: others may write to the
+/// directory of the volumes.
+Result<UniqueFd> open_kept_volume(const HostPath& path);
+
+/// Gives a volume that no container has mounted yet what `root` has at `destination`, with the
+/// owner and mode of that directory, as engines do. With "" as the destination the volume stays
+/// empty. Waits while another process does this.
+Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
+                              const std::string& destination);
+
+/// The names of all volumes, sorted.
+Result<std::vector<std::string>> kept_volumes(const HostPath& data);
+/// Removes a volume and everything in it. Errors: ENOENT: there is no such volume; a pod that runs
+/// uses the volume.
+Result<void> remove_kept_volume(const HostPath& data, const std::string& name);
+
+}  // namespace ocirun::pods
