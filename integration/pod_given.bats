@@ -162,7 +162,7 @@ u-web-extra | Groups: 1001" "$(sort output)"
   equal 1 "$status"
   has '--env-file file: line 5: D: the variable is not set here: D=VALUE gives the value' "$(<output)"
   run run_pod --restart never --env '=x'
-  has '--env: "=x": must have the form NAME=VALUE or NAME' "$(<output)"
+  has '--env: "=...": must have the form NAME=VALUE or NAME' "$(<output)"
   sed -i 's/echo .*|$D"/exec sleep 1000/' app.yaml
   app two base 'exec sleep 1000'
   run_pod --detach --label team=blue --label tier=web || show_output

@@ -35,7 +35,8 @@ counter() { container app "echo $1; exec sleep 1000"; }
 
   rm app.yaml && counter two
   starts_anew
-  equal "$POD" "$(<output)"
+  says_run "stopping the pod \"$POD\", which may take 1 s"
+  equal "$POD" "$(tail -n 1 output)"
   run ! kill -0 "$first"
   eventually has_lines app 1
   equal two "$(pod logs "$POD")"
@@ -43,6 +44,9 @@ counter() { container app "echo $1; exec sleep 1000"; }
   starts_anew --restart never
   starts_anew --restart never --grace 2
   does_nothing --restart never --grace 2 --wait-ready --keep
+  starts_anew --restart never --grace 2 --env A=1
+  starts_anew --restart never --grace 2 --env A=2 --label a=b
+  does_nothing --restart never --grace 2 --env A=2 --label a=b
   run run_pod --detach
   equal 1 "$status"
   says_run "--replace replaces it"
@@ -115,16 +119,25 @@ END
   equal running "$(says .status)"
 }
 
-@test "the record of a pod that died with the machine does not block run" {
+@test "a pod that ran when the machine went down does not block run; one that had ended keeps its record" {
   counter one
   run_pod --detach
-  pod stop "$POD"
+  kill -KILL "$(says .supervisor)"
+  eventually is_now .supervisor null
   run run_pod --detach
   equal 1 "$status"
-  sed -i 's/"bootId": "[^"]*"/"bootId": "00000000-0000-0000-0000-000000000000"/' "data/pods/$POD/pod.json"
+  kill -KILL "$(jq .holder.pid "data/pods/$POD/pod.json")" # a boot ends these, and /run is empty then
+  ocirun delete --force "$POD.app"
+  of_another_boot
   run_pod --detach
   equal running "$(says .status)"
+  pod stop "$POD"
+  of_another_boot
+  run run_pod --detach
+  equal 1 "$status"
+  says_run "a pod \"$POD\" exists"
 }
+of_another_boot() { sed -i 's/"bootId": "[^"]*"/"bootId": "00000000-0000-0000-0000-000000000000"/' "data/pods/$POD/pod.json"; }
 
 @test "--replace of a pod that another process runs in the foreground" {
   counter one
@@ -133,10 +146,65 @@ END
   eventually is_there
   reaches .status running
   rm app.yaml && counter two
-  cp output first-output
   run_pod --detach --replace
   wait "$one" || true
   equal running "$(says .status)"
   eventually has_lines app 1
   equal two "$(pod logs "$POD")"
+}
+
+@test "a container with a name that a pod's directory has can be replaced; the filter of --seccomp counts" {
+  container lock 'exec sleep 1000'
+  container volumes 'exec sleep 1000'
+  run_pod --detach --replace --seccomp unconfined
+  does_nothing --seccomp unconfined
+  starts_anew --seccomp default
+  equal 2 "$(awk '/^Seccomp:/ {print $2}' "/proc/$(pid_of_app)/status")"
+}
+
+@test "delete and --replace of a pod that has ended leave a pod of the same name in another data directory alone" {
+  counter one
+  run_pod --detach
+  pod stop "$POD"
+  ocirun pod run --data "$TMP/other" --images images --net none --grace 1 --detach --name "$POD" app.yaml >"$TMP/output" 2>&1 3>&- 4>&-
+  local pid
+  pid=$(ocirun pod status --data "$TMP/other" --format json "$POD" | jq '.containers[0].pid')
+  pod delete "$POD"
+  sleep 0.2
+  kill -0 "$pid"
+  run run_pod --detach
+  equal 1 "$status" # its containers' ids are taken
+  kill -0 "$pid"
+  POD_DATA=$TMP/other pod delete --force "$POD"
+}
+
+@test "a new pod that cannot be started in the place of another one keeps its record, and start tries again" {
+  counter one
+  run_pod --detach --replace
+  rm app.yaml && container app 'exec sleep 1000'
+  sed -i 's|cmd: .*|cmd: [/absent]|' app.yaml
+  run -127 run_pod --detach --replace
+  says_run "the pod \"$POD\" that ran before is removed, and the new one has failed"
+  says_run /absent
+  equal failed "$(says .status)"
+  run -127 quietly pod start "$POD"
+  equal failed "$(says .status)"
+}
+
+@test "two runs with --replace at once leave one pod" {
+  counter one
+  run_pod --detach --replace
+  local round word pids
+  for round in 1 2 3; do
+    pids=()
+    for word in a b; do
+      sed "s/one/$word$round/" app.yaml >"$word.yaml"
+      ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" --detach --replace "$word.yaml" >"said.$word" 2>&1 3>&- 4>&- &
+      pids+=("$!")
+    done
+    for word in "${pids[@]}"; do wait "$word" || true; done
+    equal running "$(says .status)"
+    equal "$POD" "$(ls -A data/pods)"
+    equal 1 "$(ocirun list -q | wc -l)"
+  done
 }

@@ -16,8 +16,9 @@ quiet_pod() { quietly pod "$@"; }
   pod stop "$POD"
   equal stopped "$(says .status)"
   rm app.yaml
+  cp -r data elsewhere # not the one that is meant
   cd elsewhere # relative paths of the first run begin at its directory
-  quiet_pod start "$POD"
+  quietly ocirun pod start --data ../data "$POD"
   equal "$POD" "$(<"$TMP/output")"
   equal running "$(says .status)"
   eventually says_once "two words caller config"
@@ -52,8 +53,11 @@ quiet_pod() { quietly pod "$@"; }
   quiet_pod restart --grace 5 "$POD"
   equal running "$(says .status)"
   [[ $(says '.containers[0].pid') != "$first" ]]
-  pod stop "$POD"
   mv images away
+  run quiet_pod restart "$POD" # tries before it stops the old one
+  equal 1 "$status"
+  equal running "$(says .status)"
+  pod stop "$POD"
   run quiet_pod start "$POD" # the image is in the store, and its layout is not there
   equal 1 "$status"
   equal stopped "$(says .status)"
@@ -75,6 +79,9 @@ quiet_pod() { quietly pod "$@"; }
   output_mentions 'there is no pod "absent"'
   echo '{"format": 99}' >"data/pods/$POD/run.json"
   run pod start "$POD"
+  equal 1 "$status"
   output_mentions "run.json"
   output_mentions "newer"
+  run pod start one two
+  output_mentions '"two" is one operand too many: start takes POD'
 }

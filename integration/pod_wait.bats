@@ -1,4 +1,4 @@
-# `ocirun pod wait` and `kill`.
+# `ocirun pod wait` and `kill`, and `stop` of a pod of which no program runs.
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
@@ -25,9 +25,17 @@ source "$LIB/pod-scene.bash"
   equal 3 "$(<waited)"
   equal 3 "$(pod wait "$POD")" # at once
   run pod kill "$POD"
+  equal 1 "$status"
   output_mentions "no container of the pod runs"
   run pod kill "$POD" SIGNOTHING
   equal 1 "$status"
+  output_mentions SIGNOTHING
+  local first=$POD
+  POD=${POD}b
+  rm app.yaml && container app 'exit 0'
+  run run_pod --restart never --keep
+  equal "$first 3
+$POD 0" "$(pod wait "$first" "$POD")"
 }
 
 @test "wait for a pod whose supervisor is killed, or that is removed when it ends, says why there is no status" {
@@ -46,10 +54,32 @@ source "$LIB/pod-scene.bash"
   reaches .status running
   pod wait "$POD" >waited 2>&1 3>&- 4>&- &
   waiter=$!
-  sleep 0.3
+  eventually waits "$waiter"
   pod stop "$POD"
   status=0
   wait "$waiter" || status=$?
   equal 1 "$status"
   has "was removed when it ended" "$(<waited)"
+}
+# waits PROCESS: `pod wait` has opened the supervisor's end.
+waits() { ls -l "/proc/$1/fd" "/proc/$(pgrep -P "$1" | head -n 1)/fd" 2>/dev/null | grep -q pidfd; }
+
+@test "wait for a pod that could not be started is 1, or the status of its program; without a record it says why there is none" {
+  container app 'exec sleep 1000' 'readinessProbe: {exec: {command: ["false"]}}'
+  run run_pod --detach --keep --wait-ready=1
+  equal 1 "$status"
+  like '^[1-9][0-9]*$' "$(pod wait "$POD")"
+  mkdir data/pods/cut
+  run pod wait cut "$POD"
+  equal 1 "$status"
+  output_mentions "cut: it has no exit status: its start was cut off"
+  like "$POD [1-9]" "$output"
+}
+
+@test "stop ends a pod at once whose containers all wait for their next restart" {
+  container app 'exit 7'
+  run_pod --detach --grace 30
+  reaches '.containers[0].restarts >= 2 and .containers[0].status == "waiting"' true # the next restart is 4 s away
+  timeout 3 "$OCIRUN" --root "$ROOT" pod stop --data "$TMP/data" "$POD"
+  equal "stopped null" "$(says '"\(.status) \(.supervisor)"')"
 }

@@ -34,7 +34,7 @@ class Directory {
   static Result<Directory> open_entry(const WalkEntry& entry);
 
   Fd fd() const { return fd_; }
-  /// Errors: the directory is on a filesystem that is no cgroupfs.
+  /// Checks that the open directory is in a cgroupfs. Errors: another filesystem.
   Result<void> check_filesystem() const;
   const std::string& path() const { return path_; }
 

@@ -73,8 +73,10 @@ Result<std::string> read_file(Fd directory, const std::string& name, std::size_t
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail(errno, "stat {}", name);
   if (!S_ISREG(status.st_mode)) return refuse("{}: must be a regular file", name);
+  // procfs, cgroupfs and some FUSE filesystems say 0 for a file that has content.
   const auto size = static_cast<std::size_t>(status.st_size);
-  return within(sys::read_regular(fd, limit, size), "read {}", name);
+  return within(size == 0 ? sys::read_all(fd, limit) : sys::read_regular(fd, limit, size),
+                "read {}", name);
 }
 
 Result<void> for_each_entry(

@@ -79,11 +79,16 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
   return std::prev(end)->second;
 }
 
-std::vector<std::string> Arguments::words_but(std::span<const std::string_view> left_out) const {
+std::vector<std::string> Arguments::words_but(std::span<const Option> options,
+                                              std::span<const std::string_view> left_out) const {
   std::vector<std::string> words;
-  for (const auto& [option, value] : values_)
-    if (std::ranges::find(left_out, option) == left_out.end())
-      words.push_back(fmt::format("{}={}", option, value));
+  for (const Option& option : options) {
+    if (std::ranges::find(left_out, option.name) != left_out.end()) continue;
+    const bool may_lack_value = option.value.empty() || option.value.starts_with('[');
+    for (const std::string& value : values(option.name))
+      words.push_back(value.empty() && may_lack_value ? fmt::format("--{}", option.name)
+                                                      : fmt::format("--{}={}", option.name, value));
+  }
   return words;
 }
 
@@ -97,9 +102,9 @@ void warn(std::string_view sentence) {
       fmt::format("ocirun: warning: {}\n", linux::in_one_line(std::string(sentence)))));
 }
 
-void note(const std::string& sentence) {
-  static_cast<void>(linux::write_all(Fd{STDERR_FILENO},
-                                     fmt::format("ocirun: {}\n", linux::in_one_line(sentence))));
+void note(std::string_view sentence) {
+  static_cast<void>(linux::write_all(
+      Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", linux::in_one_line(std::string(sentence)))));
 }
 
 void print_error(const Command& command, Error error) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -40,8 +41,10 @@ class Arguments {
   std::vector<std::string> values(std::string_view option) const;
   /// The last value of the option; "" for a switch.
   std::optional<std::string> value(std::string_view option) const;
-  /// The options but `left_out`, each as "NAME=VALUE", sorted by their names.
-  std::vector<std::string> words_but(std::span<const std::string_view> left_out) const;
+  /// The options of the command line but `left_out`, each as a word that parse() reads again, in
+  /// the order of the table `options`.
+  std::vector<std::string> words_but(std::span<const Option> options,
+                                     std::span<const std::string_view> left_out) const;
   const std::vector<std::string>& operands() const { return operands_; }
 
  private:
@@ -56,6 +59,8 @@ struct Caller {
   bool is_ordinary = false;  // the user was not root, and may be root of a user namespace now
 };
 
+inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
 /// A command of `ocirun pod`.
 struct Command {
   std::string_view name;
@@ -63,6 +68,7 @@ struct Command {
   std::string_view summary;
   std::span<const Option> options;
   std::size_t least_operands;
+  std::size_t most_operands;
   Result<int> (*run)(const Arguments& arguments, const Caller& caller);  // the exit status
   bool takes_program =
       false;  // the words behind the first operand are the command line of another program
@@ -84,7 +90,7 @@ Result<void> print(std::string_view text);
 /// Prints a line to stderr, "ocirun: warning: …".
 void warn(std::string_view sentence);
 /// Prints a line to stderr, "ocirun: …", that is no warning.
-void note(const std::string& sentence);
+void note(std::string_view sentence);
 
 /// Prints an error as main() does. For a command that continues after the error, or whose exit
 /// status is not 1.
@@ -132,10 +138,6 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
 /// its ending.
 Result<std::string> name_for(const Arguments& arguments, const Workload& workload,
                              const std::string& file);
-
-/// The settings of `run`. `file` is the operand of the command. Errors name the option.
-Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
-                                   const Workload& workload, const std::string& file);
 
 /// Parses whole seconds, from 0 to a year.
 Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_view text);

@@ -71,6 +71,7 @@ const Command kImages{.name = "images",
                       .summary = "list the unpacked images; prune removes those that no pod uses",
                       .options = kImagesOptions,
                       .least_operands = 0,
+                      .most_operands = 1,
                       .run = images,
                       .takes_program = false,
                       .needs_root = true};

@@ -37,8 +37,6 @@ Result<std::vector<std::string>> targets_in(const PodRecord& record,
 
 Result<int> send_to_pod(const Arguments& arguments, const Caller&) {
   const auto& operands = arguments.operands();
-  if (operands.size() > 2)
-    return refuse("{} operands, and a POD and a SIGNAL are wanted", operands.size());
   int signal = SIGTERM;
   if (operands.size() == 2) {
     TRY_ASSIGN(signal, linux::parse_signal(operands[1]));
@@ -62,6 +60,7 @@ const Command kKill{.name = "kill",
                     .summary = "send a signal (default SIGTERM) to the programs of a pod",
                     .options = kKillOptions,
                     .least_operands = 1,
+                    .most_operands = 2,
                     .run = send_to_pod};
 
 }  // namespace ocirun::pods::cli

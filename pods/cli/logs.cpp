@@ -92,6 +92,7 @@ const Command kLogs{.name = "logs",
                     .summary = "print what the containers of a pod have written",
                     .options = kLogsOptions,
                     .least_operands = 1,
+                    .most_operands = 1,
                     .run = logs};
 
 namespace {
@@ -140,6 +141,7 @@ const Command kEvents{.name = "events",
                       .summary = "print what has happened to a pod, a JSON object in each line",
                       .options = kEventsOptions,
                       .least_operands = 1,
+                      .most_operands = 1,
                       .run = events};
 
 }  // namespace ocirun::pods::cli

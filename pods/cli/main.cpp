@@ -69,6 +69,9 @@ Result<int> run_command(const Command& command, std::span<const std::string> wor
   TRY_ASSIGN(Arguments arguments, Arguments::parse(words, command.options, command.takes_program));
   if (arguments.operands().size() < command.least_operands)
     return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
+  if (arguments.operands().size() > command.most_operands)
+    return refuse("\"{}\" is one operand too many: {} takes {}",
+                  arguments.operands()[command.most_operands], command.name, command.operands);
   // Must be known before the process is root of a user namespace.
   const bool uses_data =
       std::ranges::find(command.options, kDataOption.name, &Option::name) != command.options.end();

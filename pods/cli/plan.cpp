@@ -46,6 +46,7 @@ const Command kPlan{.name = "plan",
                     .summary = "write the bundles of a document's pod, for any OCI runtime",
                     .options = kPlanOptions,
                     .least_operands = 1,
+                    .most_operands = 1,
                     .run = plan,
                     .takes_program = false,
                     .needs_root = true};

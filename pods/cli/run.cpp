@@ -83,7 +83,7 @@ void show_last_lines(const std::string& container, const std::vector<std::string
 Listener terminal_listener(bool has_prefix) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
-  listener.note = note;
+  listener.note = [](const std::string& sentence) { note(sentence); };
   if (::isatty(STDERR_FILENO) == 1) listener.progress = show_progress;
   listener.print = [has_prefix](const std::string& container, Stream stream,
                                 std::string_view line) {
@@ -99,7 +99,7 @@ Listener terminal_listener(bool has_prefix) {
 Listener detached_listener(const std::string& pod, Afterwards afterwards) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
-  listener.note = note;
+  listener.note = [](const std::string& sentence) { note(sentence); };
   const std::string hint = afterwards == Afterwards::kKeep
                                ? fmt::format("`ocirun pod logs {}` has all", pod)
                                : "--keep keeps all";
@@ -196,15 +196,14 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
 }
 
 Result<Workload> read_workload_of(const Arguments& arguments, const Caller& caller,
-                                  const std::optional<std::string>& text) {
+                                  const std::optional<Repetition>& repetition) {
   const std::string& file = arguments.operands().front();
   if (arguments.has("profile")) return read_bundle_to_run(arguments, caller, file);
-  return text ? workload_of_text(arguments, file, *text) : read_workload_to_run(arguments, file);
+  if (repetition) return workload_of_text(arguments, file, repetition->text);
+  return read_workload_to_run(arguments, file);
 }
 
 Result<int> run(const Arguments& arguments, const Caller& caller) {
-  if (arguments.operands().size() > 1)
-    return refuse("one document is run at a time, not also {}", arguments.operands()[1]);
   return run_document(kRun, arguments, caller, std::nullopt);
 }
 
@@ -213,10 +212,14 @@ const std::vector<Option> kRunOptions = with_given_options(kRunOwnOptions);
 }  // namespace
 
 Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
-                         const std::optional<std::string>& text) {
+                         const std::optional<Repetition>& repetition) {
   const std::string& file = arguments.operands().front();
-  TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, text));
+  TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, repetition));
   TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
+  if (repetition) {
+    settings.replace = repetition->replace;
+    settings.grace_of_old = repetition->grace;
+  }
   TRY_ASSIGN(settings.request, request_of(arguments, caller, settings, workload));
   const bool is_kept = arguments.has("keep");
   if (arguments.has("detach"))
@@ -234,6 +237,7 @@ const Command kRun{.name = "run",
                    .summary = "run the pod of a workload document, and supervise it",
                    .options = kRunOptions,
                    .least_operands = 1,
+                   .most_operands = 1,
                    .run = run,
                    .takes_program = false,
                    .needs_root = true};

@@ -7,12 +7,21 @@
 
 namespace ocirun::pods::cli {
 
-/// Runs the pod of a document. `command` is the command in messages, and `arguments` are those of
-/// `run`. `text`: the text of the document, which is not read from its file then. Returns the exit
-/// status.
-Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
-                         const std::optional<std::string>& text);
+/// How `start` and `restart` run a pod again.
+struct Repetition {
+  std::string text;  // of the document; a bundle is read again in any case
+  Replace replace = Replace::kIfOther;
+  std::optional<std::chrono::seconds> grace;  // to stop the pod; nothing: its own
+};
 
+/// Runs the pod of a document. `command` is the command in messages, and `arguments` are those of
+/// `run`. Returns the exit status.
+Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
+                         const std::optional<Repetition>& repetition);
+
+/// The settings of `run`. `file` is the operand of the command. Errors name the option.
+Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
+                                   const Workload& workload, const std::string& file);
 /// The request that `start` and `restart` repeat.
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
                               const Settings& settings, const Workload& workload);

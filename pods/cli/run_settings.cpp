@@ -12,19 +12,18 @@
 namespace ocirun::pods::cli {
 namespace {
 
-/// The options of `run` that do not shape the pod, and those whose effect Settings has by itself:
-/// paths made absolute, contents, the images that were found.
-constexpr std::array<std::string_view, 15> kWithoutShape{
-    "replace", "detach", "wait-ready", "no-prefix", "keep",    "data", "images",  "image",
-    "volume",  "secret", "runtime",    "log-dir",   "seccomp", "env",  "env-file"};
+/// Options that do not change what the pod is made of, or whose effect fingerprint_of() adds
+/// itself.
+constexpr std::string_view kWithoutShape[] = {
+    "name",  "replace", "detach", "wait-ready", "no-prefix", "keep",    "data", "images",
+    "image", "volume",  "secret", "runtime",    "log-dir",   "seccomp", "env",  "env-file"};
+/// Options that `start` and `restart` set themselves. --env and --env-file are repeated as values.
+constexpr std::string_view kNotRepeated[] = {"replace", "detach", "keep",
+                                             "data",    "env",    "env-file"};
 
 constexpr std::chrono::seconds kReadyWithin{300};
 /// Knative considers a revision failed that is not ready after this time (KN-6).
 constexpr std::chrono::seconds kKnativeDeadline{600};
-
-/// The options that a repeated `run` gets in another way.
-constexpr std::array<std::string_view, 6> kNotRepeated{"replace", "detach", "keep",
-                                                       "data",    "env",    "env-file"};
 
 /// The value of --net for the network in config.json of a bundle.
 NetworkChoice choice_of_bundle(const Workload& workload) {
@@ -108,8 +107,8 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   TRY_ASSIGN(const std::vector<std::string> options, with_absolute_root(caller.options));
   settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
   settings.has_metadata = arguments.has("metadata");
-  settings.replaces = arguments.has("replace");
-  settings.shape = arguments.words_but(kWithoutShape);
+  if (arguments.has("replace")) settings.replace = Replace::kIfOther;
+  settings.shape = arguments.words_but(kRun.options, kWithoutShape);
   if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
@@ -135,19 +134,14 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
 
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
                               const Settings& settings, const Workload& workload) {
-  RunRequest request{
-      .options = caller.options, .words = {}, .directory = {}, .text = workload.text};
+  RunRequest request{.options = caller.options,
+                     .words = {},
+                     .directory = {},
+                     .text = workload.text,
+                     .fingerprint = {}};
   TRY_ASSIGN(const HostPath here, linux::absolute_path("."));
   request.directory = here.string();
-  for (const Option& option : kRun.options) {
-    if (std::ranges::find(kNotRepeated, option.name) != kNotRepeated.end()) continue;
-    for (const std::string& value : arguments.values(option.name)) {
-      const bool is_switch =
-          value.empty() && (option.value.empty() || option.value.starts_with('['));
-      request.words.push_back(is_switch ? fmt::format("--{}", option.name)
-                                        : fmt::format("--{}={}", option.name, value));
-    }
-  }
+  request.words = arguments.words_but(kRun.options, kNotRepeated);
   for (const auto& [name, value] : settings.given.variables)
     request.words.push_back(fmt::format("--env={}={}", name, value));
   request.words.insert(request.words.end(), {"--", arguments.operands().front()});

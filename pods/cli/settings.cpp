@@ -43,21 +43,19 @@ constexpr std::array kGivenOptions{
     Option{"restart", "RULE", "always, on-failure or never (default: the document's rule)"},
 };
 
-/// "NAME=VALUE"
-Result<std::pair<std::string, std::string>> pair_of(std::string_view option,
-                                                    const std::string& text) {
-  const std::size_t sign = text.find('=');
-  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size())
-    return refuse("--{} {}: must have the form NAME=VALUE", option, text);
-  return std::pair{text.substr(0, sign), text.substr(sign + 1)};
-}
+enum class Empty : std::uint8_t { kRefused, kAllowed };
 
+/// "NAME=VALUE" of each use of an option. `empty`: whether VALUE may be "".
 Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
-                                                    std::string_view option) {
+                                                    std::string_view option,
+                                                    Empty empty = Empty::kRefused) {
   std::map<std::string, std::string> pairs;
   for (const std::string& text : arguments.values(option)) {
-    TRY_ASSIGN(auto pair, pair_of(option, text));
-    if (!pairs.insert(std::move(pair)).second)
+    const std::size_t sign = text.find('=');
+    const bool has_value = empty == Empty::kAllowed || sign + 1 != text.size();
+    if (sign == std::string::npos || sign == 0 || !has_value)
+      return refuse("--{} {}: must have the form NAME=VALUE", option, text);
+    if (!pairs.emplace(text.substr(0, sign), text.substr(sign + 1)).second)
       return refuse("--{} {}: the name is given twice", option, text);
   }
   return pairs;
@@ -68,19 +66,6 @@ Result<Restart> read_restart(const std::string& text) {
   if (text == "on-failure") return Restart::kOnFailure;
   if (text == "never") return Restart::kNever;
   return refuse("--restart {}: must be always, on-failure or never", text);
-}
-
-/// A parameter may be empty (OAM-16), other values may not.
-Result<std::map<std::string, std::string>> read_parameters(const Arguments& arguments) {
-  std::map<std::string, std::string> parameters;
-  for (const std::string& text : arguments.values("param")) {
-    const std::size_t sign = text.find('=');
-    if (sign == std::string::npos || sign == 0)
-      return refuse("--param {}: must have the form NAME=VALUE", text);
-    if (!parameters.emplace(text.substr(0, sign), text.substr(sign + 1)).second)
-      return refuse("--param {}: the name is given twice", text);
-  }
-  return parameters;
 }
 
 /// --seccomp default|unconfined|FILE
@@ -143,7 +128,7 @@ Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_v
 
 Result<Given> read_given(const Arguments& arguments) {
   Given given;
-  TRY_ASSIGN(given.bindings.parameters, read_parameters(arguments));
+  TRY_ASSIGN(given.bindings.parameters, pairs_of(arguments, "param", Empty::kAllowed));  // OAM-16
   TRY_ASSIGN(const auto secrets, pairs_of(arguments, "secret"));
   for (const auto& [id, directory] : secrets)
     given.bindings.secrets.emplace(id, HostPath(directory));
@@ -151,7 +136,7 @@ Result<Given> read_given(const Arguments& arguments) {
   TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
   TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
   TRY_ASSIGN(given.variables, read_variables(arguments));
-  TRY_ASSIGN(given.labels, pairs_of(arguments, "label"));
+  TRY_ASSIGN(given.labels, pairs_of(arguments, "label", Empty::kAllowed));
   given.image_directory = arguments.value("images").value_or("");
   if (arguments.has("enforce-required")) given.requests = Requests::kHard;
   given.user = arguments.value("user").value_or("");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/run/manage.hpp"
@@ -28,21 +29,21 @@ Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& 
 
 /// Repeats `run --detach` in the place of what is left of the pod.
 Result<int> repeat(const Command& command, const RunRequest& request, const Arguments& own,
-                   const Caller& caller) {
-  std::vector<std::string> words{"--detach", "--replace", "--keep", "--data",
-                                 own.value(kDataOption.name).value_or("")};
+                   const Caller& caller, Replace replace,
+                   std::optional<std::chrono::seconds> grace) {
+  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));
+  std::vector<std::string> words{"--detach", "--keep", "--data", data.string()};
   words.insert(words.end(), request.words.begin(), request.words.end());
   TRY_ASSIGN(const Arguments arguments, Arguments::parse(words, kRun.options));
   TRY(within(linux::sys::chdir(request.directory.c_str()), "enter {}, where the pod was run",
              request.directory));
   Caller first = caller;
   first.options = request.options;
-  return run_document(command, arguments, first, request.text);
+  return run_document(command, arguments, first,
+                      Repetition{.text = request.text, .replace = replace, .grace = grace});
 }
 
 Result<int> start(const Arguments& arguments, const Caller& caller) {
-  if (arguments.operands().size() > 1)
-    return refuse("one pod is started at a time, not also {}", arguments.operands()[1]);
   const std::string& name = arguments.operands().front();
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   TRY_ASSIGN(const PodView view, view_pod(pods, name));
@@ -52,12 +53,10 @@ Result<int> start(const Arguments& arguments, const Caller& caller) {
     return 0;
   }
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
-  return repeat(kStart, request, arguments, caller);
+  return repeat(kStart, request, arguments, caller, Replace::kIfOther, std::nullopt);
 }
 
 Result<int> restart(const Arguments& arguments, const Caller& caller) {
-  if (arguments.operands().size() > 1)
-    return refuse("one pod is restarted at a time, not also {}", arguments.operands()[1]);
   const std::string& name = arguments.operands().front();
   std::optional<std::chrono::seconds> grace;
   if (const auto seconds = arguments.value("grace")) {
@@ -65,9 +64,7 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
   }
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
-  TRY_ASSIGN(const auto stopping, begin_stop(pods, name, grace));
-  if (stopping) TRY(await_stop(*stopping));
-  return repeat(kRestart, request, arguments, caller);
+  return repeat(kRestart, request, arguments, caller, Replace::kAlways, grace);
 }
 
 }  // namespace
@@ -77,6 +74,7 @@ const Command kStart{.name = "start",
                      .summary = "run a pod again that has ended, as it was run, and detached",
                      .options = kStartOptions,
                      .least_operands = 1,
+                     .most_operands = 1,
                      .run = start,
                      .takes_program = false,
                      .needs_root = true};
@@ -85,6 +83,7 @@ const Command kRestart{.name = "restart",
                        .summary = "stop a pod in order, and run it again, detached",
                        .options = kRestartOptions,
                        .least_operands = 1,
+                       .most_operands = 1,
                        .run = restart,
                        .takes_program = false,
                        .needs_root = true};

@@ -156,6 +156,7 @@ const Command kStatus{.name = "status",
                       .summary = "tell what the containers of pods do; all pods without POD",
                       .options = kStatusOptions,
                       .least_operands = 0,
+                      .most_operands = kAnyNumber,
                       .run = status};
 
 }  // namespace ocirun::pods::cli

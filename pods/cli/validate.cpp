@@ -134,6 +134,7 @@ const Command kValidate{.name = "validate",
                         .summary = "check workload documents and tell all that is wrong with them",
                         .options = kValidateOptions,
                         .least_operands = 1,
+                        .most_operands = kAnyNumber,
                         .run = run_validate};
 
 }  // namespace ocirun::pods::cli

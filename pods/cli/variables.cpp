@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 
@@ -14,10 +15,13 @@ using Variable = std::pair<std::string, std::string>;
 Result<Variable> variable_of(std::string_view text) {
   std::string_view value = text;
   const std::string name(linux::cut(value, '='));
-  if (name.empty() || name.find_first_of(" \t") != std::string::npos)
-    return refuse("{:?}: must have the form NAME=VALUE or NAME", text);
-  if (text.contains('\0')) return refuse("{:?}: a value cannot have NUL", name);
-  if (text.contains('=')) return Variable{name, value};
+  const bool has_value = text.contains('=');
+  if (name.empty() || name.find_first_of(" \t") != std::string::npos)  // the value may be a secret
+    return refuse("\"{}{}\": must have the form NAME=VALUE or NAME", linux::in_one_line(name),
+                  has_value ? "=..." : "");
+  if (text.contains('\0') || !bundle::is_utf8(text))
+    return refuse("{}: the value must be UTF-8 without NUL", linux::in_one_line(name));
+  if (has_value) return Variable{name, value};
   const char* own = std::getenv(name.c_str());
   if (own == nullptr)
     return refuse("{}: the variable is not set here: {}=VALUE gives the value", name, name);

@@ -111,6 +111,7 @@ const Command kVolumes{.name = "volumes",
                            "prune removes those that no pod has",
                        .options = kVolumesOptions,
                        .least_operands = 0,
+                       .most_operands = kAnyNumber,
                        .run = volumes,
                        .takes_program = false,
                        .needs_root = true};

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "pods/cli/commands.hpp"
@@ -8,7 +9,19 @@ namespace {
 
 constexpr std::array kWaitOptions{kDataOption};
 
-/// Waits for the end of a pod. Returns the exit status that `run` had, or would have had.
+/// The exit status that `run` had, or would have had, for a pod that has ended.
+Result<int> status_of_ended(const PodRecord& record) {
+  const bool is_unknown =
+      std::ranges::any_of(record.containers, [](const ContainerRecord& container) {
+        return container.status == ContainerStatus::kExited && !container.exit_code;
+      });
+  const bool runs = record.status == PodStatus::kRunning || record.status == PodStatus::kStarting;
+  if (runs || is_unknown)
+    return refuse("its supervisor was killed: nobody knows how its programs end");
+  const int status = exit_status_of(record);
+  return record.status == PodStatus::kFailed && status == 0 ? 1 : status;
+}
+
 Result<int> wait_for_pod(const PodsDirectory& pods, const std::string& name) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(const PodView view, view_pod(pods, name));
@@ -19,23 +32,27 @@ Result<int> wait_for_pod(const PodsDirectory& pods, const std::string& name) {
     }
   }
   const auto record = read_record(directory.fd());
-  if (!record && record.error().number() == ENOENT)
-    return refuse(
-        "the pod \"{}\" was removed when it ended: the `pod run` that ran it has its status", name);
-  TRY(record);
-  if (record->status == PodStatus::kRunning || record->status == PodStatus::kStarting)
-    return refuse("the supervisor of the pod \"{}\" was killed: nobody knows how its programs end",
-                  name);
-  return exit_status_of(*record);
+  if (record) return status_of_ended(*record);
+  if (record.error().number() != ENOENT) return std::unexpected(record.error());
+  if (!view.is_supervised) return refuse("it has no exit status: {}", view.record.reason);
+  return refuse("it was removed when it ended: the `pod run` that ran it has its exit status");
 }
 
 Result<int> wait(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  const bool are_several = arguments.operands().size() > 1;
+  int exit_status = 0;
   for (const std::string& name : arguments.operands()) {
-    TRY_ASSIGN(const int status, wait_for_pod(pods, name));
-    TRY(print(fmt::format("{}\n", status)));
+    const auto status = wait_for_pod(pods, name);
+    if (status) {
+      TRY(print(are_several ? fmt::format("{} {}\n", name, *status)
+                            : fmt::format("{}\n", *status)));
+      continue;
+    }
+    exit_status = 1;
+    print_error(kWait, Error(status.error()).within(name));
   }
-  return 0;
+  return exit_status;
 }
 
 }  // namespace
@@ -45,6 +62,7 @@ const Command kWait{.name = "wait",
                     .summary = "wait until pods have ended, and print their exit statuses",
                     .options = kWaitOptions,
                     .least_operands = 1,
+                    .most_operands = kAnyNumber,
                     .run = wait};
 
 }  // namespace ocirun::pods::cli

@@ -28,6 +28,7 @@ Result<void> end_process(const PodRecord& record, const linux::ProcessIdentity& 
 }  // namespace
 
 Result<void> take_down(const PodRecord& record) {
+  if (!is_of_this_boot(record)) return {};  // its names may belong to another pod now
   Result<void> first;
   const auto keep_error = [&](Result<void> result) {
     if (!result && first) first = std::move(result);
@@ -45,9 +46,14 @@ Result<void> take_down(const PodRecord& record) {
   return first;
 }
 
-Result<void> record_end(const PodDirectory& directory, PodRecord record) {
+Result<void> record_end(const PodDirectory& directory, PodRecord record, Left left) {
+  if (left == Left::kNothing) {
+    record.cgroup.clear();
+    record.slice.clear();
+  }
   record.supervisor = record.holder = record.forwarder = record.metadata = {};
   for (ContainerRecord& container : record.containers) {
+    if (left == Left::kNothing) container.is_claimed = false;
     container.pid = 0;
     container.ready = false;
     if (container.status == ContainerStatus::kRunning) container.status = ContainerStatus::kExited;
@@ -158,7 +164,7 @@ Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   TRY_ASSIGN(const PodRecord record, record_of(directory));
   TRY(take_down(record));
-  return record_end(directory, record);
+  return record_end(directory, record, Left::kNothing);
 }
 
 Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Force force) {

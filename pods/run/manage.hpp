@@ -10,12 +10,16 @@
 
 namespace ocirun::pods {
 
-/// Removes everything that a pod has outside of its directory: containers, cgroup and processes.
+/// Removes everything that a pod has outside of its directory: containers, cgroup and processes. A
+/// pod of an earlier boot has nothing.
 /// Continues after an error, and returns the first one.
 Result<void> take_down(const PodRecord& record);
 
-/// Records the end of the pod. `status` reads the record later.
-Result<void> record_end(const PodDirectory& directory, PodRecord record);
+/// Whether take_down() has removed everything.
+enum class Left : std::uint8_t { kNothing, kSome };
+/// Records the end of the pod. `status` reads the record later. What is left stays in the record,
+/// for `delete`; names of what is gone do not, because another pod may have them later.
+Result<void> record_end(const PodDirectory& directory, PodRecord record, Left left);
 
 /// The record of a pod, corrected by what is still true.
 struct PodView {

@@ -1,24 +1,24 @@
 #include "pods/run/replace.hpp"
 
-#include <fcntl.h>
-
 #include <cerrno>
 
-#include "linux/base/file_io.hpp"
+#include "linux/base/paths.hpp"
 #include "pods/images/digest.hpp"
 #include "pods/plan/bindings.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/state/record.hpp"
+#include "pods/state/request.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-constexpr const char* kFile = "parts";
-constexpr std::size_t kLongestDigest = 256;
-
-/// Adds texts to a digest so that no two lists of texts give the same bytes.
-class Parts {
+/// The digest of a list of texts. A text is added with its size, and a list with its length.
+class Fingerprint {
  public:
+  void add(const std::vector<std::string>& texts) {
+    add(fmt::format("{}", texts.size()));
+    for (const std::string& text : texts) add(text);
+  }
   void add(std::string_view text) {
     const std::string size = fmt::format("{}:", text.size());
     hasher_.update(size.data(), size.size());
@@ -30,22 +30,24 @@ class Parts {
   Hasher hasher_{Digest::Algorithm::kSha256};
 };
 
-Result<void> add_secrets(Parts& parts, const Workload& workload, const Given& given) {
+/// A file that cannot be read counts by its error: the pod may not use it.
+void add_secrets(Fingerprint& fingerprint, const Workload& workload, const Given& given) {
   const Secrets secrets{.bindings = given.bindings, .pod = workload.pod};
   for (const auto& [id, directory] : given.bindings.secrets) {
-    parts.add(id);
-    TRY_ASSIGN(const auto files, secrets.files(id));
-    for (const auto& [key, bytes] : files) {
-      parts.add(key);
-      parts.add(bytes);
-    }
+    std::vector<std::string> keys{id};
+    const auto files = secrets.files(id);
+    if (!files) keys.push_back(files.error().message());
+    if (files)
+      for (const auto& [key, bytes] : *files) keys.insert(keys.end(), {key, bytes});
+    fingerprint.add(keys);
   }
-  return {};
 }
 
-bool is_of_earlier_boot(const PodRecord& record) {
-  const auto boot = linux::read_boot_id();
-  return boot && !record.boot_id.empty() && *boot != record.boot_id;
+/// Whether the pod ran when the machine went down. A pod that had ended before keeps its record and
+/// logs.
+bool died_with_the_machine(const PodRecord& record) {
+  const bool ran = record.status == PodStatus::kRunning || record.status == PodStatus::kStarting;
+  return ran && !is_of_this_boot(record);
 }
 
 /// A supervisor that runs in the foreground removes its pod itself.
@@ -54,61 +56,64 @@ Result<void> unless_gone(Result<void> outcome) {
   return outcome;
 }
 
-Result<void> stop_and_delete(const PodsDirectory& pods, const std::string& name) {
-  TRY_ASSIGN(const auto stopping, begin_stop(pods, name, std::nullopt));
-  if (stopping) TRY(await_stop(*stopping));
-  return unless_gone(delete_pod(pods, name, Force::kNo));
+Result<void> stop_and_delete(const PodsDirectory& pods, const Settings& settings) {
+  const auto stopping = begin_stop(pods, settings.name, settings.grace_of_old);
+  if (!stopping) return unless_gone(std::unexpected(stopping.error()));
+  if (*stopping) TRY(await_stop(**stopping));
+  return unless_gone(delete_pod(pods, settings.name, Force::kNo));
 }
 
 }  // namespace
 
-Result<std::string> digest_of_parts(const Workload& workload, const Settings& settings,
-                                    const Images& images) {
-  Parts parts;
-  parts.add(workload.text);
-  for (const std::string& word : settings.shape) parts.add(word);
-  for (const std::string& word : settings.runtime) parts.add(word);
-  parts.add(settings.log_directory);
-  parts.add(settings.given.seccomp.profile);
+Result<std::string> fingerprint_of(const Workload& workload, const Settings& settings,
+                                   const Images& images) {
+  Fingerprint fingerprint;
+  fingerprint.add(workload.text);
+  fingerprint.add(settings.shape);
+  fingerprint.add(settings.runtime);
+  fingerprint.add(settings.log_directory);
   for (const auto& [name, binding] : settings.given.volumes) {
     TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
-    parts.add(name);
-    parts.add(path.string());
-    parts.add(binding.read_only ? "ro" : "rw");
+    fingerprint.add({"volume", name, path.string(), binding.read_only ? "ro" : "rw"});
   }
-  for (const auto& [name, value] : settings.given.variables) {
-    parts.add(name);
-    parts.add(value);
-  }
-  TRY(add_secrets(parts, workload, settings.given));
+  for (const auto& [name, value] : settings.given.variables)
+    fingerprint.add({"variable", name, value});
+  add_secrets(fingerprint, workload, settings.given);
   for (const Container* container : all_containers(workload.pod)) {
     const auto image = images.of.find(container);
-    parts.add(image == images.of.end() ? "" : image->second.digest.text());
-    parts.add(container->bundle ? container->bundle->directory : "");
+    TRY_ASSIGN(const SeccompChoice seccomp, seccomp_of(*container, settings.given));
+    fingerprint.add({"container", image == images.of.end() ? "" : image->second.digest.text(),
+                     container->bundle ? container->bundle->directory : "",
+                     fmt::format("{}", static_cast<int>(seccomp.kind)), seccomp.profile});
   }
-  return parts.digest();
-}
-
-Result<void> keep_digest_of_parts(const PodDirectory& directory, const std::string& digest) {
-  return linux::replace_file(directory.fd(), kFile, digest, 0600);
+  return fingerprint.digest();
 }
 
 Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
-                       const std::string& parts, const std::function<Result<void>()>& try_new) {
-  const auto old = view_pod(pods, settings.name);
-  if (!old && old.error().number() == ENOENT) return Room::kFree;
-  if (old && is_of_earlier_boot(old->record)) {
-    TRY(unless_gone(delete_pod(pods, settings.name, Force::kNo)));
+                       const std::string& fingerprint, const std::function<Result<void>()>& try_new,
+                       const std::function<void(const std::string&)>& note) {
+  const std::string& name = settings.name;
+  const auto directory = pods.open_pod(name);
+  if (!directory && directory.error().number() == ENOENT) return Room::kFree;
+  if (!directory) return std::unexpected(directory.error());
+  const auto record = read_record(directory->fd());
+  if (record && died_with_the_machine(*record)) {
+    TRY(unless_gone(delete_pod(pods, name, Force::kNo)));
     return Room::kFree;
   }
-  if (!settings.replaces) return Room::kFree;
-  TRY(old);
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(settings.name));
-  const auto kept = linux::read_file(directory.fd(), kFile, kLongestDigest, O_NOFOLLOW);
-  if (old->is_supervised && kept && *kept == parts) return Room::kUnchanged;
-  TRY(within(try_new(), "the pod \"{}\" stays as it is", settings.name));
-  TRY(within(stop_and_delete(pods, settings.name), "replace the pod \"{}\"", settings.name));
-  return Room::kFree;
+  if (settings.replace == Replace::kNo) return Room::kFree;
+  const bool is_up = record && is_supervised(*record);
+  const bool runs_well = is_up && record->status == PodStatus::kRunning && record->reason.empty();
+  const auto request = read_request(directory->fd());
+  if (settings.replace == Replace::kIfOther && runs_well && request &&
+      request->fingerprint == fingerprint)
+    return Room::kUnchanged;
+  TRY(within(try_new(), "the pod \"{}\" stays as it is", name));
+  if (is_up && note)
+    note(fmt::format("stopping the pod \"{}\", which may take {} s", name,
+                     settings.grace_of_old.value_or(record->grace).count()));
+  TRY(within(stop_and_delete(pods, settings), "replace the pod \"{}\"", name));
+  return Room::kReplaced;
 }
 
 }  // namespace ocirun::pods

@@ -9,23 +9,23 @@
 namespace ocirun::pods {
 
 /// The digest of everything that a pod is made of: the document, the options of `run` that shape
-/// the pod, the runtime, the keys of --secret, and the images. Pods with the same digest are the
-/// same pod. What lies in the directories of --volume is not a part of a pod. Errors: a secret
-/// cannot be read.
-Result<std::string> digest_of_parts(const Workload& workload, const Settings& settings,
-                                    const Images& images);
-/// Keeps the digest in the directory of the pod, for the next `run --replace`.
-Result<void> keep_digest_of_parts(const PodDirectory& directory, const std::string& digest);
+/// the pod, the runtime, the keys of --secret, and the images. Pods with the same fingerprint are
+/// the same pod. What lies in the directories of --volume is not a part of a pod. Errors: a
+/// seccomp profile cannot be read.
+Result<std::string> fingerprint_of(const Workload& workload, const Settings& settings,
+                                   const Images& images);
 
 enum class Room : std::uint8_t {
-  kFree,       // no pod has the name now, or make_pod() says that one has it
-  kUnchanged,  // with --replace: the pod runs, and is made of the same parts
+  kFree,       // the caller makes the pod now; make_pod() refuses a name that is still taken
+  kReplaced,   // another pod had the name, and was removed
+  kUnchanged,  // the pod runs, and has the same fingerprint
 };
-/// Makes room for the pod `settings.name`, whose parts have the digest `parts`. Removes a pod that
-/// died with the machine, because it was run before the last boot. With --replace, stops and
-/// removes any other pod of the name, after `try_new` has succeeded. After an error of `try_new`
-/// the old pod goes on. Errors: those of `try_new`, of stopping and of removing the old pod.
+/// Makes room for the pod `settings.name`. Removes a pod that ran when the machine went down. With
+/// --replace, stops and removes any other pod of the name, after `try_new` has succeeded. After an
+/// error of `try_new` the old pod goes on. `note` is called before a pod is stopped. Errors: those
+/// of `try_new`, of stopping and of removing the old pod.
 Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
-                       const std::string& parts, const std::function<Result<void>()>& try_new);
+                       const std::string& fingerprint, const std::function<Result<void>()>& try_new,
+                       const std::function<void(const std::string&)>& note);
 
 }  // namespace ocirun::pods

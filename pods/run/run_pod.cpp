@@ -46,7 +46,7 @@ Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
     bool is_own = false;
     auto checked = check_free(forward, [&](int pid) {
       const std::string pod = pod_of(pods, pid);
-      is_own = settings.replaces && pod == settings.name;
+      is_own = settings.replace != Replace::kNo && pod == settings.name;
       return pod.empty() ? pod : fmt::format("the pod \"{}\"", pod);
     });
     if (is_own) return {};
@@ -68,6 +68,26 @@ void say_unchanged(const std::string& name, const Listener& listener) {
                     "same: nothing was replaced",
                     name));
   if (listener.announce) listener.announce();
+}
+
+/// The directory of a new pod. The lock is held until the pod has ended.
+struct Claim {
+  PodDirectory directory;
+  UniqueFd lock;
+};
+
+/// Makes and locks the directory of the pod, and keeps the request of `run` there.
+Result<Claim> claim_name(const PodsDirectory& pods, const Settings& settings,
+                         const std::string& fingerprint) {
+  TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
+  TRY_ASSIGN(UniqueFd lock, directory.lock());  // an error: `delete` removes the directory
+  RunRequest request = settings.request;
+  request.fingerprint = fingerprint;
+  if (const auto written = write_request(directory.fd(), request); !written) {
+    static_cast<void>(directory.remove());
+    return std::unexpected(written.error());
+  }
+  return Claim{.directory = std::move(directory), .lock = std::move(lock)};
 }
 
 }  // namespace
@@ -120,42 +140,42 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   // yet.
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
   TRY_ASSIGN(StopSignals signals, StopSignals::block());
-  TRY_ASSIGN(const std::string parts, digest_of_parts(workload, settings, images));
+  TRY_ASSIGN(const std::string fingerprint, fingerprint_of(workload, settings, images));
   const auto try_new = [&]() -> Result<void> {
     const bool has_cgroup = settings.systemd_cgroups || !cgroup.empty();
     TRY(try_bundles(pods, workload, settings, images, network, has_cgroup));
     return signals.check();
   };
-  TRY_ASSIGN(const Room room, make_room(pods, settings, parts, try_new));
+  TRY_ASSIGN(const Room room, make_room(pods, settings, fingerprint, try_new, listener.note));
   if (room == Room::kUnchanged) {
     say_unchanged(settings.name, listener);
     return 0;
   }
-  TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
-  const auto lock = directory.lock();
-  auto kept = lock ? keep_digest_of_parts(directory, parts) : std::unexpected(lock.error());
-  if (kept) kept = write_request(directory.fd(), settings.request);
-  if (!kept) {
-    static_cast<void>(directory.remove());
-    return std::unexpected(kept.error());
-  }
-  Launching launching(workload, settings, std::move(directory), std::move(network),
+  TRY_ASSIGN(Claim claim, claim_name(pods, settings, fingerprint));
+  Launching launching(workload, settings, std::move(claim.directory), std::move(network),
                       std::move(images), std::move(cgroup), std::move(signals), listener);
   const Result<int> status = launching.run();
   const auto taken_down = launching.take_down();
   // What could not be removed must be found by `delete`.
-  const bool is_wanted =
-      afterwards == Afterwards::kKeep || (afterwards == Afterwards::kKeepIfStarted && status);
+  // After a replacement `start` can try again.
+  const bool is_wanted = afterwards == Afterwards::kKeep ||
+                         (afterwards == Afterwards::kKeepIfStarted && status) ||
+                         (room == Room::kReplaced && !status);
   const auto cleaned = taken_down && !is_wanted
                            ? launching.directory().remove()
-                           : record_end(launching.directory(), launching.ended_record(status));
+                           : record_end(launching.directory(), launching.ended_record(status),
+                                        taken_down ? Left::kNothing : Left::kSome);
   if (!status && !taken_down)
     return refuse("{}; and what was started could not be removed: {}", status.error().message(),
                   taken_down.error().message());
   TRY(taken_down);
   TRY(cleaned);
   if (status) return *status;
-  return std::unexpected(PodFailure(status.error(), failure_status(launching.record())));
+  Error error = status.error();
+  if (room == Room::kReplaced)
+    error.within(fmt::format(
+        "the pod \"{}\" that ran before is removed, and the new one has failed", settings.name));
+  return std::unexpected(PodFailure(std::move(error), failure_status(launching.record())));
 }
 
 }  // namespace ocirun::pods

@@ -51,11 +51,11 @@ struct PodFailure {
                     // 1
 };
 
-/// Starts a pod, and supervises it to its end. Returns the exit status of Supervisor::run(), or 0
-/// if --replace has found nothing to do. Finds
-/// errors of the document, of the options, and of the machine's resources and ports before it
-/// starts anything. After an error nothing of the pod is left except layers in the store and, with
-/// Afterwards::kKeep, its record and its logs.
+/// Starts a pod, and supervises it to its end. Finds errors of the document, of the options, and of
+/// the machine's resources and ports before it starts anything. Returns the exit status of
+/// Supervisor::run(). Returns 0 at once if --replace finds the same pod running. After an error
+/// nothing of the pod is left except layers in the store and, with Afterwards::kKeep, its record
+/// and its logs.
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener);
 

@@ -11,6 +11,10 @@
 
 namespace ocirun::pods {
 
+/// What `run` does about a pod that has the name already. kIfOther: replaces the pod unless it runs
+/// and is made of the same. kAlways: for `restart`.
+enum class Replace : std::uint8_t { kNo, kIfOther, kAlways };
+
 /// The settings of `ocirun pod run`.
 struct Settings {
   Given given;
@@ -22,10 +26,11 @@ struct Settings {
   std::chrono::seconds grace{30};    // between the signal that asks a container to stop and SIGKILL
   std::string log_directory;         // --log-dir; "": in the pod's directory
   RunRequest request;                // for `start` and `restart`
-  bool replaces = false;             // --replace
-  std::vector<std::string> shape;    // the words of the options that shape the pod, for --replace
-  bool has_metadata = false;         // --metadata
-  bool systemd_cgroups = false;      // the runtime was told to use systemd
+  Replace replace = Replace::kNo;    // --replace
+  std::optional<std::chrono::seconds> grace_of_old;  // to stop the old pod; nothing: its own
+  std::vector<std::string> shape;  // the words of the options that shape the pod, for --replace
+  bool has_metadata = false;       // --metadata
+  bool systemd_cgroups = false;    // the runtime was told to use systemd
   std::optional<std::chrono::seconds> ready_within;  // --wait-ready
 };
 

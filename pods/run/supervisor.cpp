@@ -18,6 +18,8 @@ constexpr std::string_view kMetadata = "the metadata service";
 constexpr std::string_view kForwarder = "the pod's network is cut off: pasta";
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 
+constexpr const char* kStopping = "is being stopped";  // why a pod that runs is not well
+
 }  // namespace
 
 Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
@@ -54,9 +56,11 @@ Result<int> Supervisor::run(const Announce& announce) {
   if (announce) announce();
   while (!all_done()) {
     if (stop_requests_ != 0) begin_stop();
-    step(Clock::time_point::max());
+    // If no program runs, nothing happens any more that would end a step.
+    if (!all_done()) step(Clock::time_point::max());
   }
   const int status = exit_status_of(record_);
+  if (record_.reason == kStopping) record_.reason.clear();
   record_.status = status == 0 || stop_requests_ != 0 ? PodStatus::kStopped : PodStatus::kFailed;
   services_.events.add(name_of(record_.status));
   save();
@@ -70,7 +74,7 @@ Result<void> Supervisor::run_init_containers() {
     save();
     while (!run.is_done()) {
       if (stop_requests_ != 0) begin_stop();
-      step(Clock::time_point::max());
+      if (!run.is_done()) step(Clock::time_point::max());
     }
     if (is_stopping_) return {};
     if (run.record().exit_code != 0)
@@ -270,6 +274,8 @@ void Supervisor::begin_stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
   services_.events.add("stopping");
+  if (record_.reason.empty()) record_.reason = kStopping;
+  save();
   const Clock::time_point now = Clock::now();
   for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
     run->give_up();

@@ -1,11 +1,18 @@
 #include "pods/run/trial.hpp"
 
+#include <fcntl.h>
+
+#include "linux/base/syscalls.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/child_call.hpp"
 
 namespace ocirun::pods {
 namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kContainersOfTrial = "containers";
 
 /// Makes the bundles in `trial`. The mounts disappear with the calling process.
 Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
@@ -27,12 +34,16 @@ Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
                                   .cgroups_path = {},
                                   .powers = powers_here(has_cgroup, network.own_network),
                                   .ids = {}};
+  TRY(sys::mkdirat(here, kContainersOfTrial, 0711));
+  TRY_ASSIGN(const UniqueFd below,
+             sys::openat(here, kContainersOfTrial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const Site bundles{.fd = below, .path = trial.path(kContainersOfTrial)};
   for (const Container* container : all_containers(workload.pod)) {
     const Result<ReadyContainer> ready =
         container->bundle
-            ? prepare_contract_bundle(workload, *container, site, surroundings, files)
+            ? prepare_contract_bundle(workload, *container, bundles, surroundings, files)
             : prepare_container(workload, *container, settings.given, store,
-                                images.of.at(container), volumes, site, surroundings, files);
+                                images.of.at(container), volumes, bundles, surroundings, files);
     if (!ready) return std::unexpected(ready.error());
   }
   return {};
@@ -43,12 +54,13 @@ Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
 Result<void> try_bundles(const PodsDirectory& pods, const Workload& workload,
                          const Settings& settings, const Images& images, const NetworkPlan& network,
                          bool has_cgroup) {
-  TRY_ASSIGN(const PodDirectory trial, pods.make_trial(settings.name));
-  TRY_ASSIGN(const UniqueFd lock, trial.lock());
+  TRY_ASSIGN(const Trial trial, pods.make_trial(settings.name));
   const auto made = call_in_child(
-      [&] { return make_bundles(trial, workload, settings, images, network, has_cgroup); },
+      [&] {
+        return make_bundles(trial.directory, workload, settings, images, network, has_cgroup);
+      },
       "make the bundles");
-  const auto removed = trial.remove();
+  const auto removed = trial.directory.remove();
   TRY(made);
   return removed;
 }

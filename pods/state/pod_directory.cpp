@@ -83,11 +83,20 @@ Result<UniqueFd> PodDirectory::lock() const {
   TRY_ASSIGN(UniqueFd file, sys::openat(directory_, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock the pod");
+  // Another process may have removed the directory before, and made one of the same name.
+  TRY_ASSIGN(const struct stat own, sys::fstat(directory_));
+  const auto named = sys::fstatat(parent_, name_.c_str());
+  if (!named || named->st_dev != own.st_dev || named->st_ino != own.st_ino)
+    return fail(ENOENT, "the pod \"{}\" was deleted meanwhile", name_);
   return file;
 }
 
 Result<void> PodDirectory::remove() const {
-  return within(remove_tree(parent_, name_.c_str()), "remove {}", path_);
+  // Under another name no other process finds a half of the pod, or makes a pod in it.
+  std::string now = fmt::format(".{}.{}", name_, ::getpid());
+  if (name_.starts_with('.') || !sys::renameat2(parent_, name_.c_str(), parent_, now.c_str(), 0))
+    now = name_;
+  return within(remove_tree(parent_, now.c_str()), "remove {}", path_);
 }
 
 Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
@@ -132,8 +141,8 @@ Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
   if (auto made = sys::mkdirat(directory_, name.c_str(), 0700); !made) {
     if (made.error().number() != EEXIST) return std::unexpected(made.error());
     return refuse(
-        "a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, --replace replaces it, --name "
-        "gives this pod another name",
+        "a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, `ocirun pod start {0}` runs it "
+        "again, --replace replaces it, --name gives this pod another name",
         name);
   }
   auto opened = open_pod(name);
@@ -141,21 +150,26 @@ Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
   return opened;
 }
 
-Result<PodDirectory> PodsDirectory::make_trial(const std::string& name) const {
+Result<Trial> PodsDirectory::make_trial(const std::string& name) const {
   TRY(check_pod_name(name));
-  const std::string prefix = fmt::format(".{}.", name);
-  std::vector<std::string> old;
+  // Until this function ends, no other process takes a new directory for one that was left.
+  TRY_ASSIGN(const UniqueFd alone, sys::openat(directory_, ".", kDirectory));
+  while (::flock(alone.get(), LOCK_EX) != 0)
+    if (errno != EINTR) return fail(errno, "lock {}", path_);
+  std::vector<std::string> hidden;
   TRY(linux::for_each_entry(directory_, [&](const char* entry, unsigned char) -> Result<void> {
-    if (std::string_view(entry).starts_with(prefix)) old.emplace_back(entry);
+    if (*entry == '.') hidden.emplace_back(entry);
     return {};
   }));
-  for (const std::string& entry : old) {
+  for (const std::string& entry : hidden) {
     const auto left = open_directory(entry);
     if (left && left->lock()) TRY(left->remove());
   }
-  const std::string trial = fmt::format("{}{}", prefix, ::getpid());
+  const std::string trial = fmt::format(".{}.{}", name, ::getpid());
   TRY(sys::mkdirat(directory_, trial.c_str(), 0700));
-  return open_directory(trial);
+  TRY_ASSIGN(PodDirectory directory, open_directory(trial));
+  TRY_ASSIGN(UniqueFd lock, directory.lock());
+  return Trial{.directory = std::move(directory), .lock = std::move(lock)};
 }
 
 }  // namespace ocirun::pods

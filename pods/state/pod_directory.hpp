@@ -26,7 +26,8 @@ class PodDirectory {
   Result<UniqueFd> open_again() const;
 
   /// Locks the pod. The supervisor holds the lock as long as the pod runs, and `delete` as long as
-  /// it works. Errors: EAGAIN if another process holds the lock.
+  /// it works. Errors: EAGAIN if another process holds the lock; ENOENT if the directory was
+  /// removed meanwhile.
   Result<UniqueFd> lock() const;
 
   /// Removes the directory and everything in it. Nothing may be mounted in it. Does nothing if
@@ -44,6 +45,12 @@ class PodDirectory {
   UniqueFd directory_, parent_;
 };
 
+/// A directory for a trial. The lock keeps other processes from removing it.
+struct Trial {
+  PodDirectory directory;
+  UniqueFd lock;
+};
+
 /// DATA/pods.
 class PodsDirectory {
  public:
@@ -58,9 +65,9 @@ class PodsDirectory {
   /// Errors: a pod of this name exists; a name that check_pod_name() refuses.
   Result<PodDirectory> make_pod(const std::string& name) const;
   /// Makes a directory ".POD.PID" beside the pods, to try in it whether the pod `name` can be made.
-  /// names() leaves such directories out. Removes those of the pod that killed processes have left.
-  /// The caller has to lock() and remove() the directory.
-  Result<PodDirectory> make_trial(const std::string& name) const;
+  /// names() leaves such directories out. Removes those that killed processes have left. The caller
+  /// has to remove() the directory.
+  Result<Trial> make_trial(const std::string& name) const;
 
  private:
   Result<PodDirectory> open_directory(const std::string& name) const;

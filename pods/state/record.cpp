@@ -174,11 +174,13 @@ int exit_status_of(const PodRecord& record) {
   return 0;
 }
 
-bool still_runs(const PodRecord& record, const linux::ProcessIdentity& process) {
-  if (process.pid == 0) return false;
+bool is_of_this_boot(const PodRecord& record) {
   const auto boot = linux::read_boot_id();
-  if (boot && *boot != record.boot_id) return false;
-  return linux::is_alive(process);
+  return !boot || record.boot_id.empty() || *boot == record.boot_id;
+}
+
+bool still_runs(const PodRecord& record, const linux::ProcessIdentity& process) {
+  return process.pid != 0 && is_of_this_boot(record) && linux::is_alive(process);
 }
 
 bool is_supervised(const PodRecord& record) { return still_runs(record, record.supervisor); }

@@ -76,6 +76,8 @@ Result<PodRecord> read_record(Fd directory);
 /// the first container that has not.
 int exit_status_of(const PodRecord& record);
 
+/// Whether the pod was run since the machine was booted. True if this cannot be known.
+bool is_of_this_boot(const PodRecord& record);
 /// Whether the supervisor of the pod runs.
 bool is_supervised(const PodRecord& record);
 /// Whether `process`, which is a process of the record, runs. It does not if the machine has been

@@ -20,7 +20,8 @@ constexpr auto kRequest = bundle::exact_fields<RunRequest>(
     required("options", &RunRequest::options, bundle::texts),
     required("words", &RunRequest::words, bundle::texts),
     required("directory", &RunRequest::directory, bundle::nonempty_text),
-    required("text", &RunRequest::text, bundle::text));
+    required("text", &RunRequest::text, bundle::text),
+    required("fingerprint", &RunRequest::fingerprint, bundle::text));
 
 }  // namespace
 
@@ -28,7 +29,7 @@ Result<void> write_request(Fd directory, const RunRequest& request) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
   out.begin_object().member("format", kRequestFormat).member("options", request.options);
   out.member("words", request.words).member("directory", request.directory);
-  out.member("text", request.text).end_object();
+  out.member("text", request.text).member("fingerprint", request.fingerprint).end_object();
   return linux::replace_file(directory, kRequestFile, std::move(out).take(), 0600);
 }
 

@@ -17,6 +17,7 @@ struct RunRequest {
   std::vector<std::string> words;    // behind `run`, with the values of --env and --env-file
   std::string directory;             // the working directory, which relative paths begin at
   std::string text;                  // the document
+  std::string fingerprint;           // of everything that the pod is made of (fingerprint_of())
 };
 
 /// Writes run.json in the directory of the pod. Only the caller can read the file, because values

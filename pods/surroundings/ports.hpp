@@ -31,9 +31,10 @@ struct Published {
 /// Parses the value of --publish. Errors: another form.
 Result<Published> read_published(std::string_view text);
 
-/// Chooses ports of the host for ports of the pod: changes `pod.host_ports`. The first value for a
-/// port takes the place of the document's, each further one is added. A number that no container
-/// has becomes a port of the pod. Errors: no port has the name; those of forwards_of().
+/// Chooses ports of the host for ports of the pod: changes `pod.host_ports`. A port that
+/// `published` names is open at these values alone, and others are open as the document says. A
+/// number that no container has becomes a port of the pod. Errors: no port has the name; a port of
+/// the host is given twice; those of forwards_of().
 Result<void> publish(const std::vector<Published>& published, Pod& pod);
 
 /// The ports of the host that lead to ports of the pod: those that the document maps (App

@@ -47,6 +47,10 @@ Result<Port> port_of(const Pod& pod, const std::string& name) {
                 name, names.empty() ? "" : fmt::format(" (they have {})", fmt::join(names, ", ")));
 }
 
+HostPort host_port(const std::string& address, std::uint16_t number, const Port& port) {
+  return {.name = {}, .number = number, .address = address, .pod_port = port, .place = port.place};
+}
+
 }  // namespace
 
 Result<Published> read_published(std::string_view text) {
@@ -77,36 +81,33 @@ Result<Published> read_published(std::string_view text) {
 Result<void> publish(const std::vector<Published>& published, Pod& pod) {
   if (published.empty()) return {};
   TRY_ASSIGN(const std::vector<Forward> of_document, forwards_of(pod));
-  struct Row {
-    Forward forward;
-    bool is_chosen = false;
-  };
-  std::vector<Row> rows;
-  for (const Forward& forward : of_document) rows.push_back({forward});
+  std::vector<HostPort> chosen;
   for (const Published& wish : published) {
     TRY_ASSIGN(const Port port, port_of(pod, wish.port));
-    const auto same = std::ranges::find_if(rows, [&](const Row& row) {
-      return !row.is_chosen && row.forward.pod_port == port.number &&
-             row.forward.protocol == port.protocol;
-    });
-    Row& row = same == rows.end() ? rows.emplace_back() : *same;
-    row = {.forward = {.address = wish.address,
-                       .host_port = wish.host_port,
-                       .pod_port = port.number,
-                       .protocol = port.protocol,
-                       .place = port.place},
-           .is_chosen = true};
+    if (std::ranges::any_of(chosen, [&](const HostPort& other) {
+          return other.number == wish.host_port && other.pod_port->protocol == port.protocol;
+        }))
+      return refuse(
+          "--publish {}: port {} of the host is given twice, and pasta can open a port only once: "
+          "at one address, or without an address at all of them",
+          wish.port, wish.host_port);
+    chosen.push_back(host_port(wish.address, wish.host_port, port));
   }
-  pod.host_ports.clear();
-  for (const Row& row : rows)
-    pod.host_ports.push_back({.name = {},
-                              .number = row.forward.host_port,
-                              .address = row.forward.address,
-                              .pod_port = Port{.name = {},
-                                               .number = row.forward.pod_port,
-                                               .protocol = row.forward.protocol,
-                                               .place = row.forward.place},
-                              .place = row.forward.place});
+  const auto is_chosen = [&](const Forward& forward) {
+    return std::ranges::any_of(chosen, [&](const HostPort& own) {
+      return own.pod_port->number == forward.pod_port && own.pod_port->protocol == forward.protocol;
+    });
+  };
+  std::vector<HostPort> others;
+  for (const Forward& forward : of_document)
+    if (!is_chosen(forward))
+      others.push_back(host_port(forward.address, forward.host_port,
+                                 {.name = {},
+                                  .number = forward.pod_port,
+                                  .protocol = forward.protocol,
+                                  .place = forward.place}));
+  chosen.insert(chosen.end(), others.begin(), others.end());
+  pod.host_ports = std::move(chosen);
   return {};
 }
 

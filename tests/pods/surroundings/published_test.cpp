@@ -56,16 +56,25 @@ BOOST_AUTO_TEST_CASE(a_published_port_takes_the_place_of_the_documents_and_other
 
 BOOST_AUTO_TEST_CASE(a_port_may_be_published_twice_and_by_its_number) {
   BOOST_TEST(after({"80=127.0.0.1:8080", "web=[::1]:8081", "53/udp=5353"}) ==
-             "127.0.0.1 8080 80/tcp; 5353 53/udp;::1 8081 80/tcp;");
+             "127.0.0.1 8080 80/tcp;::1 8081 80/tcp; 5353 53/udp;");
 }
 
 BOOST_AUTO_TEST_CASE(a_number_that_no_container_has_is_one_more_port) {
-  BOOST_TEST(after({"53=5353"}) == " 80 80/tcp; 53 53/udp; 5353 53/tcp;");
+  BOOST_TEST(after({"53=5353"}) == " 5353 53/tcp; 80 80/tcp; 53 53/udp;");
+}
+
+BOOST_AUTO_TEST_CASE(a_port_of_the_host_is_given_once) {
+  const auto twice = {must(read_published("80=127.0.0.1:8080")),
+                      must(read_published("81=[::1]:8080"))};
+  BOOST_TEST(must_fail(publish(twice, pod)).contains("port 8080 of the host is given twice"));
+  BOOST_TEST(after({"80=8080", "53/udp=8080"}) == " 8080 80/tcp; 8080 53/udp;");
 }
 
 BOOST_AUTO_TEST_CASE(a_mapping_of_the_document_is_replaced) {  // AC-20
   pod.host_ports = {
       {.name = "web", .number = 8080, .address = "", .pod_port = {}, .place = nullptr}};
+  pod.host_ports.push_back(pod.host_ports[0]);
+  pod.host_ports[1].number = 8081;
   BOOST_TEST(after({"web=9090"}) == " 9090 80/tcp;");
 }
 
@@ -73,6 +82,9 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_is_an_error_that_lists_the_names) {
   BOOST_TEST(must_fail(publish({must(read_published("wed=1"))}, pod)) ==
              "--publish wed: no container has a port of this name (they have web, dns); a number "
              "may be any port");
+  for (const char* bad : {"80/sctp=1", "0=1"})
+    BOOST_TEST(must_fail(publish({must(read_published(bad))}, pod)).contains("no container has"));
+  BOOST_TEST(after({"80/tcp=1"}) == " 1 80/tcp; 53 53/udp;");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
