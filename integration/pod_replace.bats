@@ -91,7 +91,7 @@ END
   says_run absent
   equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
 
-  mkdir "data/pods/.$POD.123456" # of a trial that was killed
+  mkdir "data/pods/.$POD.4194304" # of a trial that was killed: no process has this pid
   rm app.yaml && container app 'exec sleep 1000' 'config: [{path: /bin, value: x}]' # a file over a directory of the image
   run run_pod --detach --replace
   equal 1 "$status"
@@ -99,6 +99,13 @@ END
   says_run /bin
   equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
   equal "$POD" "$(ls -A data/pods)" # nothing of the trial is left
+  pod delete --force "$POD"
+  mkdir "data/pods/.$POD.4194304" "data/pods/.$POD.x.4194304" # of a delete that was killed, and of another pod
+  pod delete "$POD"
+  equal ".$POD.x.4194304" "$(ls -A data/pods)"
+  run pod delete "$POD"
+  equal 1 "$status"
+  output_mentions "there is no pod \"$POD\""
 }
 
 @test "--replace takes the place of a pod that has ended, was killed or was cut off" {

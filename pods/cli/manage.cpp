@@ -51,8 +51,12 @@ using Act = std::function<Result<void>(const std::string& name)>;
 
 /// Calls `act` with rights over the processes and files of the pod.
 Result<void> on_pod(const PodsDirectory& pods, const std::string& name, const Act& act) {
-  TRY_ASSIGN(const PodView view, view_pod(pods, name));
-  return as_root_of(view.record, [&] { return act(name); });
+  const auto view = view_pod(pods, name);
+  // What a killed `delete` has left of a pod has no record.
+  if (!view && view.error().number() == ENOENT)
+    return as_root_of(PodRecord(), [&] { return act(name); });
+  if (!view) return std::unexpected(view.error());
+  return as_root_of(view->record, [&] { return act(name); });
 }
 
 /// A process that works on a pod, and the pipe for its error.

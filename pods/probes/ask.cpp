@@ -95,7 +95,7 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
   const bool is_exec = std::holds_alternative<ExecProbe>(probe.question);
   TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   const int flags = ::fcntl(output.reader.get(), F_GETFL);
-  if (::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
+  if (flags < 0 || ::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
     return fail(errno, "set up the probe's output");
   const int parent = ::getpid();
   TRY_ASSIGN(linux::Child child, make_process(is_exec ? 0 : kNamespaces));

@@ -168,7 +168,12 @@ Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
 }
 
 Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Force force) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  TRY(check_pod_name(name));
+  TRY_ASSIGN(const bool had_left, pods.remove_left(name));
+  const auto opened = pods.open_pod(name);
+  if (!opened && opened.error().number() == ENOENT && had_left) return {};
+  if (!opened) return std::unexpected(opened.error());
+  const PodDirectory& directory = *opened;
   TRY_ASSIGN(const PodRecord record, record_of(directory));
   if (is_supervised(record) && force == Force::kNo)
     return refuse("the pod \"{0}\" runs: `ocirun pod stop {0}` first, or --force", name);

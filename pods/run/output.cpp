@@ -36,10 +36,11 @@ Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std:
 
 Result<Streams> ContainerOutput::open() {
   for (linux::Pipe& pipe : pipes_) {
-    TRY_ASSIGN(pipe, linux::make_pipe());
-    const int flags = ::fcntl(pipe.reader.get(), F_GETFL);
-    if (::fcntl(pipe.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
+    TRY_ASSIGN(linux::Pipe made, linux::make_pipe());
+    const int flags = ::fcntl(made.reader.get(), F_GETFL);
+    if (flags < 0 || ::fcntl(made.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
       return fail(errno, "set up the container's output");
+    pipe = std::move(made);  // never one of which a read waits
   }
   return Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};
 }

@@ -1,6 +1,7 @@
 #include "pods/run/run_pod.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "pods/metadata/manifest.hpp"
@@ -80,14 +81,18 @@ struct Claim {
 Result<Claim> claim_name(const PodsDirectory& pods, const Settings& settings,
                          const std::string& fingerprint) {
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
-  TRY_ASSIGN(UniqueFd lock, directory.lock());  // an error: `delete` removes the directory
-  RunRequest request = settings.request;
-  request.fingerprint = fingerprint;
-  if (const auto written = write_request(directory.fd(), request); !written) {
-    static_cast<void>(directory.remove());
-    return std::unexpected(written.error());
-  }
-  return Claim{.directory = std::move(directory), .lock = std::move(lock)};
+  auto claimed = [&]() -> Result<UniqueFd> {
+    TRY_ASSIGN(UniqueFd lock, directory.lock());
+    RunRequest request = settings.request;
+    request.fingerprint = fingerprint;
+    TRY(write_request(directory.fd(), request));
+    return lock;
+  }();
+  if (claimed) return Claim{.directory = std::move(directory), .lock = *std::move(claimed)};
+  // EAGAIN, ENOENT: a `delete` has found the directory, and removes it.
+  const int number = claimed.error().number();
+  if (number != EAGAIN && number != ENOENT) static_cast<void>(directory.remove());
+  return std::unexpected(claimed.error());
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "pods/images/directories.hpp"
 
 namespace ocirun::pods {
@@ -150,21 +152,32 @@ Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
   return opened;
 }
 
+Result<bool> PodsDirectory::remove_left(const std::string& name) const {
+  const std::string prefix = fmt::format(".{}.", name);
+  std::vector<std::string> left;
+  TRY(linux::for_each_entry(directory_, [&](std::string_view entry, unsigned char) -> Result<void> {
+    const auto pid =
+        entry.starts_with(prefix) ? linux::number<int>(entry.substr(prefix.size())) : std::nullopt;
+    if (pid && ::kill(*pid, 0) != 0 && errno == ESRCH) left.emplace_back(entry);
+    return {};
+  }));
+  bool is_removed = false;
+  for (const std::string& entry : left) {
+    const auto directory = open_directory(entry);
+    if (!directory || !directory->lock()) continue;  // a process of another pid namespace has it
+    TRY(directory->remove());
+    is_removed = true;
+  }
+  return is_removed;
+}
+
 Result<Trial> PodsDirectory::make_trial(const std::string& name) const {
   TRY(check_pod_name(name));
   // Until this function ends, no other process takes a new directory for one that was left.
   TRY_ASSIGN(const UniqueFd alone, sys::openat(directory_, ".", kDirectory));
   while (::flock(alone.get(), LOCK_EX) != 0)
     if (errno != EINTR) return fail(errno, "lock {}", path_);
-  std::vector<std::string> hidden;
-  TRY(linux::for_each_entry(directory_, [&](const char* entry, unsigned char) -> Result<void> {
-    if (*entry == '.') hidden.emplace_back(entry);
-    return {};
-  }));
-  for (const std::string& entry : hidden) {
-    const auto left = open_directory(entry);
-    if (left && left->lock()) TRY(left->remove());
-  }
+  TRY(remove_left(name));
   const std::string trial = fmt::format(".{}.{}", name, ::getpid());
   TRY(sys::mkdirat(directory_, trial.c_str(), 0700));
   TRY_ASSIGN(PodDirectory directory, open_directory(trial));

@@ -65,9 +65,11 @@ class PodsDirectory {
   /// Errors: a pod of this name exists; a name that check_pod_name() refuses.
   Result<PodDirectory> make_pod(const std::string& name) const;
   /// Makes a directory ".POD.PID" beside the pods, to try in it whether the pod `name` can be made.
-  /// names() leaves such directories out. Removes those that killed processes have left. The caller
-  /// has to remove() the directory.
+  /// names() leaves such directories out. The caller has to remove() the directory.
   Result<Trial> make_trial(const std::string& name) const;
+  /// Removes the directories ".POD.PID" of the pod `name` that killed processes have left: trials,
+  /// and pods that were being removed. Returns whether there were any.
+  Result<bool> remove_left(const std::string& name) const;
 
  private:
   Result<PodDirectory> open_directory(const std::string& name) const;
