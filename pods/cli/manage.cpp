@@ -10,11 +10,9 @@
 #include <functional>
 #include <utility>
 
-#include "linux/base/file_io.hpp"
-#include "linux/base/syscalls.hpp"
 #include "linux/process/exec.hpp"
-#include "linux/sealed/own_program.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/run/child_call.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
 
@@ -59,34 +57,6 @@ Result<void> on_pod(const PodsDirectory& pods, const std::string& name, const Ac
   return as_root_of(view->record, [&] { return act(name); });
 }
 
-/// A process that works on a pod, and the pipe for its error.
-struct Worker {
-  linux::Child child;
-  UniqueFd report;
-};
-
-Result<Worker> start_worker(const PodsDirectory& pods, const std::string& name, const Act& act) {
-  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
-  if (child.pid == 0) {
-    report.reader.reset();
-    const auto done = on_pod(pods, name, act);
-    if (!done) static_cast<void>(linux::write_all(report.writer, linux::error_lines(done.error())));
-    ::_exit(done ? 0 : 1);
-  }
-  return Worker{.child = std::move(child), .report = std::move(report.reader)};
-}
-
-Result<void> outcome_of(const Worker& worker) {
-  constexpr std::size_t kMostError = std::size_t{1} << 20;
-  const auto text = linux::sys::read_all(worker.report, kMostError);
-  TRY_ASSIGN(const int status, linux::wait_for_child(worker.child.pid));
-  if (status == 0) return {};
-  if (text && !text->empty())
-    return std::unexpected(linux::parse_error_lines(*text, "work on the pod"));
-  return refuse("the process that worked on the pod {}", linux::describe_end(status));
-}
-
 /// Collects the results of a command on several pods: prints errors, and goes on.
 class Outcomes {
  public:
@@ -107,11 +77,11 @@ class Outcomes {
 void on_pods(const PodsDirectory& pods, std::vector<std::string> names, const Act& act,
              Outcomes& outcomes) {
   constexpr std::size_t kAtOnce = 16;
-  std::vector<std::pair<std::string, Worker>> workers;
+  std::vector<std::pair<std::string, ChildCall>> workers;
   std::ranges::reverse(names);
   while (!names.empty() || !workers.empty()) {
     while (!names.empty() && workers.size() < kAtOnce) {
-      auto worker = start_worker(pods, names.back(), act);
+      auto worker = start_in_child([&] { return on_pod(pods, names.back(), act); });
       if (worker)
         workers.emplace_back(names.back(), *std::move(worker));
       else
@@ -123,7 +93,7 @@ void on_pods(const PodsDirectory& pods, std::vector<std::string> names, const Ac
     if (::poll(reports.data(), reports.size(), -1) < 0) continue;
     for (std::size_t i = workers.size(); i-- > 0;) {
       if (reports[i].revents == 0) continue;
-      outcomes.add(workers[i].first, outcome_of(workers[i].second));
+      outcomes.add(workers[i].first, outcome_of(workers[i].second, "work on the pod"));
       workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

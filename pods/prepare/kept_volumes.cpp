@@ -40,14 +40,14 @@ Result<UniqueFd> open_volume(Fd volumes, const std::string& name) {
   return sys::openat(volumes, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-Result<void> copy_if_there(const linux::SafeDir& root, const std::string& path, Fd volume) {
+}  // namespace
+
+Result<void> copy_from_image(const linux::SafeDir& root, const std::string& path, Fd volume) {
   const auto there = root.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
   if (there) return copy_tree(*there, volume, {});
   if (there.error().number() == ENOENT) return {};
   return std::unexpected(there.error());
 }
-
-}  // namespace
 
 Result<void> check_volume_name(const std::string& name) {
   if (check_pod_name(name)) return {};
@@ -89,7 +89,7 @@ Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
   if (status.st_nlink == 0) return {};  // another process has filled the volume meanwhile
   TRY_ASSIGN(const UniqueFd volume, open_volume(volumes, name));
   TRY(remove_content(volume));  // of a filling that was cut off
-  if (!destination.empty()) TRY(copy_if_there(root, destination, volume));
+  if (!destination.empty()) TRY(copy_from_image(root, destination, volume));
   return sys::unlinkat(volumes, mark.c_str(), 0);
 }
 

@@ -10,6 +10,10 @@
 
 namespace ocirun::pods {
 
+/// Copies the directory that an image has at `path` below `root` into the empty directory `volume`,
+/// with its owner and mode. Copies nothing if the image has none.
+Result<void> copy_from_image(const linux::SafeDir& root, const std::string& path, Fd volume);
+
 // The volumes of `--volume NAME` without a directory: DATA/volumes/NAME. They stay when their pods
 // are deleted, and pods with a volume of the same name share it. Beside a volume that no container
 // has mounted yet lies the file ".NAME.new".
@@ -21,8 +25,7 @@ Result<void> check_volume_name(const std::string& name);
 /// The path of a volume in the data directory `data`.
 HostPath kept_volume_path(const HostPath& data, const std::string& name);
 
-/// Opens the volume at `path`, and makes it if it is missing. Errors: others may write to the
-/// directory of the volumes.
+/// Opens the volume at `path`, and makes it if it is missing.
 Result<UniqueFd> open_kept_volume(const HostPath& path);
 
 /// Gives a volume that no container has mounted yet what `root` has at `destination`, with the

@@ -1,5 +1,4 @@
 #include "pods/prepare/prepare.hpp"
-#include "pods/prepare/kept_volumes.hpp"
 
 #include <fcntl.h>
 
@@ -17,8 +16,8 @@
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/images/merge_layers.hpp"
 #include "pods/prepare/find_image.hpp"
+#include "pods/prepare/kept_volumes.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -41,12 +40,7 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
   TRY(sys::mkdirat(directory, name.c_str(), 0755));
   TRY_ASSIGN(const UniqueFd made,
              sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  const auto there = root.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
-  if (there) {
-    TRY(copy_tree(*there, made, {}));
-  } else if (there.error().number() != ENOENT) {
-    return std::unexpected(there.error());
-  }
+  TRY(copy_from_image(root, path, made));
   return BoundPath{.source = fmt::format("{}/{}", bundle, name),
                    .destination = path,
                    .read_only = false,

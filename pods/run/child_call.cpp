@@ -3,31 +3,40 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
 
 namespace ocirun::pods {
 
-Result<void> call_in_child(const std::function<Result<void>()>& act, std::string_view doing) {
-  constexpr std::size_t kMostError = std::size_t{1} << 20;
+Result<ChildCall> start_in_child(const std::function<Result<void>()>& act) {
   TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
     const auto done = act();
     if (!done) static_cast<void>(linux::write_all(report.writer, linux::error_lines(done.error())));
     ::_exit(done ? 0 : 1);
   }
-  report.writer.reset();
-  TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  return ChildCall{.child = std::move(child), .report = std::move(report.reader)};
+}
+
+Result<void> outcome_of(const ChildCall& call, std::string_view doing) {
+  constexpr std::size_t kMostError = std::size_t{1} << 20;
+  const auto text = linux::sys::read_all(call.report, kMostError);
+  TRY_ASSIGN(const int status, linux::wait_for_child(call.child.pid));
   if (status == 0) return {};
-  if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, std::string(doing)));
+  if (text && !text->empty())
+    return std::unexpected(linux::parse_error_lines(*text, std::string(doing)));
   return refuse("{}: the process {}", doing, linux::describe_end(status));
+}
+
+Result<void> call_in_child(const std::function<Result<void>()>& act, std::string_view doing) {
+  TRY_ASSIGN(const ChildCall call, start_in_child(act));
+  return outcome_of(call, doing);
 }
 
 }  // namespace ocirun::pods

@@ -10,13 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "linux/process/clone.hpp"
 #include "linux/sealed/executable.hpp"
-#include "linux/sealed/own_program.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/run/child_call.hpp"
 #include "pods/surroundings/holder.hpp"
