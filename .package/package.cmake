@@ -35,7 +35,7 @@ set(CPACK_DEBIAN_OCIRUN_PACKAGE_CONTROL_EXTRA ${scripts}/ocirun/postinst ${scrip
 set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_NAME ocirun-pod)
 set(CPACK_DEBIAN_OCIRUN-POD_DESCRIPTION "${pod_synopsis}\n${pod_description}")
 set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_MULTIARCH foreign)
-set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_RECOMMENDS "passt, skopeo")
+set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_RECOMMENDS "iproute2, passt, skopeo")
 set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_CONTROL_EXTRA ${scripts}/ocirun-pod/prerm ${scripts}/ocirun-pod/postrm)
 
 set(CPACK_RPM_COMPONENT_INSTALL ON)

@@ -124,3 +124,15 @@ serves() { [[ $(served "$1") == hello ]]; }
   eventually serves 127.0.0.1:18083
 }
 differs_from() { [[ $1 != "$2" ]] || { echo "not expected: $1"; return 1; }; }
+
+@test "a pod in a network of pods has its own network too: a port on the host, and another pod by name" {
+  needs_pasta
+  container app 'mkdir /www; echo hello >/www/index.html; busybox httpd -f -p 18080 -h /www' 'ports: [{name: web, containerPort: 18080}]'
+  run_pod --detach --net pod --network shop
+  eventually answers
+  rm app.yaml && container app 'sleep 1000'
+  POD=$ID.client run_pod --detach --net pod --network shop
+  equal hello "$(pod exec "$ID.client" busybox wget -q -O - "http://$ID:18080/")"
+  has outside "$(pod exec "$ID.client" busybox ip route)"
+  pod delete --force "$ID.client"
+}

@@ -450,3 +450,26 @@ END
   pod delete --force "$POD"
   nothing_left
 }
+
+answers() { [[ $(pod exec "$1" busybox timeout 5 busybox wget -q -O - "http://$2:8080/") == "$2" ]]; }
+
+@test "--network: pods that start at once share a user namespace, and reach each other by name" {
+  local first=$POD.one second=$POD.two one two
+  container app 'mkdir /www; hostname >/www/index.html; exec busybox httpd -f -p 8080 -h /www'
+  POD=$first run_pod --detach --network shop & one=$!
+  pod run --images images --net none --grace 1 --name "$second" --detach --network shop app.yaml </dev/null >/dev/null 2>&1 3>&- 4>&- & two=$!
+  wait $one && wait $two
+  eventually answers "$first" "$second"
+  eventually answers "$second" "$first"
+  pod restart "$second"
+  eventually answers "$first" "$second"
+  pod delete --force "$first"
+  pod delete --force "$second"
+  [[ ! -e $DATA/networks/shop ]]
+  nothing_left
+  container broken 'exit 3'
+  run run_pod --network shop --wait-ready=5 --restart never
+  [[ ! -e $DATA/networks/shop ]]
+  run run_pod --network shop --user nobody-there
+  [[ $status == 1 && ! -e $DATA/networks/shop ]]
+}

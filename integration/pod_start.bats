@@ -85,3 +85,29 @@ quiet_pod() { quietly pod "$@"; }
   run pod start one two
   output_mentions '"two" is one operand too many: start takes POD'
 }
+
+@test "restart -c restarts one container at once, whatever the rule is; the others go on" {
+  container one 'echo up; exec sleep 1000'
+  container two 'trap "exit 3" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --detach --restart never
+  local one
+  one=$(says '.containers[0].pid')
+  quiet_pod restart -c two "$POD"
+  equal "running 1 running 0 $one" "$(says '"\(.containers[1].status) \(.containers[1].restarts) \(.containers[0].status) \(.containers[0].restarts) \(.containers[0].pid)"')"
+  equal $'up\nup' "$(pod logs -c two "$POD")"
+  has "restarting stopping exited created started" "$(pod events "$POD" | jq -r 'select(.container == "two").event' | xargs)"
+  pod kill -c two "$POD" KILL
+  reaches '.containers[1].status' exited
+  quiet_pod restart -c two "$POD" # it has ended for good
+  equal running "$(says '.containers[1].status')"
+  run pod restart -c three "$POD"
+  equal 1 "$status"
+  output_mentions 'the pod has no container "three" that can be restarted, but one, two'
+  run pod restart -c two --grace 3 "$POD"
+  equal 1 "$status"
+  output_mentions "--grace is for the whole pod"
+  pod stop "$POD"
+  run pod restart -c two "$POD"
+  equal 1 "$status"
+  output_mentions "the pod is stopped, and a container can be restarted in a running pod only"
+}

@@ -14,7 +14,7 @@
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
-#include "pods/run/user_namespace.hpp"
+#include "pods/cli/ordinary_user.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
@@ -80,7 +80,8 @@ Result<int> run_command(const Command& command, std::span<const std::string> wor
     arguments.set_default(kDataOption.name, data.string());
   }
   caller.is_ordinary = ::geteuid() != 0;
-  if (command.needs_root && caller.is_ordinary) TRY(become_root_of_own_namespace());
+  if (command.needs_root && caller.is_ordinary)
+    return run_as_root_of_namespace(command, arguments, caller);
   return command.run(arguments, caller);
 }
 

@@ -12,7 +12,7 @@
 
 #include "linux/process/exec.hpp"
 #include "pods/cli/commands.hpp"
-#include "pods/run/child_call.hpp"
+#include "pods/prepare/child_call.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
 

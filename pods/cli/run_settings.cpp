@@ -7,6 +7,8 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/run.hpp"
+#include "pods/networks/bridge.hpp"
+#include "pods/networks/network_directory.hpp"
 #include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {
@@ -33,7 +35,7 @@ NetworkChoice choice_of_bundle(const Workload& workload) {
   return network->empty() ? NetworkChoice{Kind::kHost, ""} : NetworkChoice{Kind::kPath, *network};
 }
 
-Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
+Result<NetworkChoice> read_net(const Arguments& arguments, const Workload& workload) {
   using Kind = NetworkChoice::Kind;
   const auto word = arguments.value("net");
   if (!word) return arguments.has("profile") ? choice_of_bundle(workload) : NetworkChoice{};
@@ -42,6 +44,21 @@ Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& w
   if (*word == "none") return NetworkChoice{Kind::kNone, ""};
   if (word->starts_with('/')) return NetworkChoice{Kind::kPath, *word};
   return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
+}
+
+Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
+  using Kind = NetworkChoice::Kind;
+  TRY_ASSIGN(NetworkChoice choice, read_net(arguments, workload));
+  const auto name = arguments.value("network");
+  if (!name) return choice;
+  TRY(check_network_name(*name));
+  if (choice.kind == Kind::kHost || choice.kind == Kind::kPath)
+    return refuse(
+        "--network {}: the pod needs a network namespace of its own (--net pod or --net none)",
+        *name);
+  TRY(find_ip_program());
+  choice.shared = *name;
+  return choice;
 }
 
 Result<std::vector<Published>> read_ports(const Arguments& arguments, const NetworkChoice& choice) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array kStartOptions{kDataOption};
 constexpr std::array kRestartOptions{
+    Option{"container", "CONTAINER", "only this container, of a pod that runs", 'c'},
     Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
     kDataOption,
 };
@@ -63,6 +64,12 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
     TRY_ASSIGN(grace, read_seconds("grace", *seconds));
   }
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  if (const auto container = arguments.value("container")) {
+    if (grace)
+      return refuse("--grace is for the whole pod: with -c, the grace period of `run` counts");
+    TRY(restart_container(pods, name, *container));
+    return 0;
+  }
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
   return repeat(kRestart, request, arguments, caller, Replace::kAlways, grace);
 }
@@ -78,14 +85,15 @@ const Command kStart{.name = "start",
                      .run = start,
                      .takes_program = false,
                      .needs_root = true};
-const Command kRestart{.name = "restart",
-                       .operands = "POD",
-                       .summary = "stop a pod in order, and run it again, detached",
-                       .options = kRestartOptions,
-                       .least_operands = 1,
-                       .most_operands = 1,
-                       .run = restart,
-                       .takes_program = false,
-                       .needs_root = true};
+const Command kRestart{
+    .name = "restart",
+    .operands = "POD",
+    .summary = "stop a pod in order, and run it again, detached; or one container",
+    .options = kRestartOptions,
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = restart,
+    .takes_program = false,
+    .needs_root = true};
 
 }  // namespace ocirun::pods::cli

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <array>
 
 #include "bundle/json/writer.hpp"
@@ -41,6 +43,14 @@ void write_pod(bundle::JsonWriter& out, const PodView& view) {
   view.is_supervised ? out.value(record.supervisor.pid) : out.null();
   out.key("reason");
   record.reason.empty() ? out.null() : out.value(record.reason);
+  out.key("network");
+  if (view.network.empty())
+    out.null();
+  else
+    out.begin_object()
+        .member("name", view.network)
+        .member("addresses", view.addresses)
+        .end_object();
   out.member("logDirectory", record.log_directory).key("containers").begin_array();
   for (const ContainerRecord& container : record.containers) write_container(out, container);
   out.end_array().end_object();
@@ -104,6 +114,8 @@ std::string details_of(const PodView& view) {
   const PodRecord& record = view.record;
   std::string text = fmt::format("{}: {}, {}", record.name, record.kind, name_of(record.status));
   if (view.is_supervised) text += fmt::format(", supervised by process {}", record.supervisor.pid);
+  if (!view.network.empty())
+    text += fmt::format(", in the network {} as {}", view.network, fmt::join(view.addresses, ", "));
   if (!record.reason.empty()) text += fmt::format(": {}", linux::in_one_line(record.reason));
   std::vector<Row> rows{{"CONTAINER", "STATUS", "READY", "RESTARTS", "PID", "EXIT", "REASON"}};
   for (const ContainerRecord& container : record.containers)

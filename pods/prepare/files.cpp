@@ -52,12 +52,17 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
   return bound;
 }
 
+std::string hosts_text(const std::vector<HostLine>& lines) {
+  std::string text = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n";
+  for (const auto& [address, name] : lines) text += fmt::format("{}\t{}\n", address, name);
+  return text;
+}
+
 Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, Network network,
                                                    Fd directory, const std::string& path) {
   TRY_ASSIGN(const UniqueFd etc, open_or_make_directory(directory, "etc", 0700));
   TRY_ASSIGN(const std::string resolver, resolver_text(network));
-  const std::string hosts =
-      fmt::format("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n127.0.1.1\t{}\n", pod_name);
+  const std::string hosts = hosts_text({{.address = "127.0.1.1", .name = pod_name}});
   const std::pair<const char*, std::string> files[] = {
       {"hosts", hosts}, {"hostname", pod_name + "\n"}, {"resolv.conf", resolver}};
   std::vector<BoundPath> bound;

@@ -18,6 +18,13 @@ namespace ocirun::pods {
 Result<std::vector<BoundPath>> write_config_files(const Container& container, const Given& given,
                                                   Fd directory, const std::string& path);
 
+/// A line of /etc/hosts.
+struct HostLine {
+  std::string address, name;
+};
+/// The text of /etc/hosts: the loopback addresses, and `lines`.
+std::string hosts_text(const std::vector<HostLine>& lines);
+
 /// Whether the containers of a pod see the network of the host.
 enum class Network : std::uint8_t { kOwn, kHost };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "pods/logs/line.hpp"
 #include "pods/run/runtime.hpp"
@@ -128,6 +129,17 @@ void ContainerRun::kill() {
   static_cast<void>(services_.runtime.kill(record_.id, SIGKILL));
 }
 
+void ContainerRun::restart(Clock::time_point now) {
+  if (record_.is_init || phase_ == Phase::kNew || phase_ == Phase::kCreated) return;
+  services_.events.add("restarting", record_.name, "`ocirun pod restart` was called");
+  if (is_up()) {
+    must_restart_ = true;
+    return stop(now);
+  }
+  phase_ = Phase::kWaiting;
+  due_ = now;
+}
+
 void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
   health_.end();
   record_.exit_code = exit_code_of(status);
@@ -143,11 +155,11 @@ void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
   services_.events.add(record_.oom_killed ? "oom-killed" : "exited", record_.name, record_.reason);
   remove();
   output_.finish();
-  if (!record_.is_init && may_restart && wants_restart(*record_.exit_code)) {
+  const bool was_asked = std::exchange(must_restart_, false);
+  if (!record_.is_init && may_restart && (was_asked || wants_restart(*record_.exit_code))) {
     phase_ = Phase::kWaiting;
     record_.status = ContainerStatus::kWaiting;
-    const auto wait = backoff_.after_run_of(now - started_);
-    due_ = now + wait;
+    due_ = was_asked ? now : now + backoff_.after_run_of(now - started_);
     return;
   }
   phase_ = Phase::kDone;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "pods/networks/membership.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/prepare/program.hpp"
 #include "pods/run/event_log.hpp"
@@ -30,6 +31,7 @@ struct PodServices {
   UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
   std::optional<MetadataService> metadata;
   std::optional<Forwarder> forwarder;
+  std::optional<Membership> membership;
   PodOomKills oom_kills;
   std::function<Result<void>()> save;  // writes the record of the pod
   LastLines tell_last_lines;           // called if the start of the pod fails; may be empty
@@ -64,6 +66,9 @@ class ContainerRun {
   void stop(Clock::time_point now);
   /// Kills the program.
   void kill();
+  /// Stops the program, and starts it again at once, whatever the restart rule is. Starts it too if
+  /// it has ended. Does nothing for an init container, and before the first start.
+  void restart(Clock::time_point now);
 
   int pid() const { return record_.pid; }
   /// Must be called when the program has ended, with the status of waitpid(2). Removes the
@@ -121,6 +126,7 @@ class ContainerRun {
   Phase phase_ = Phase::kNew;
   Clock::time_point started_, due_ = Clock::time_point::max();
   bool failed_liveness_ = false;
+  bool must_restart_ = false;  // restart() was called while the program ran
 };
 
 }  // namespace ocirun::pods

@@ -27,8 +27,8 @@ constexpr const char* kContainers = "containers";
 }  // namespace
 
 Launching::Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-                     NetworkPlan network, Images images, std::string cgroup, StopSignals signals,
-                     const Listener& listener)
+                     NetworkPlan network, Images images, std::string cgroup,
+                     SupervisorSignals signals, const Listener& listener)
     : workload_(workload),
       settings_(settings),
       directory_(std::move(directory)),
@@ -68,6 +68,7 @@ Result<int> Launching::run() {
                        .network = std::move(network),
                        .metadata = std::move(metadata),
                        .forwarder = std::move(forwarder_),
+                       .membership = std::move(membership_),
                        .oom_kills = PodOomKills(record_),
                        .save = [&] { return write_record(directory_.fd(), record_); },
                        .tell_last_lines = listener_.last_lines};
@@ -86,7 +87,7 @@ Result<void> Launching::take_down() {
   if (host_mounts_ && ::setns(host_mounts_.get(), CLONE_NEWNS) != 0)
     return fail(errno, "leave the pod's mount namespace");
   host_mounts_.reset();
-  return pods::take_down(record_);
+  return pods::take_down(directory_, record_);
 }
 
 PodRecord Launching::ended_record(const Result<int>& status) const {
@@ -140,6 +141,9 @@ Result<void> Launching::start_surroundings() {
                                             record_.holder = holder;
                                             return write_record(directory_.fd(), record_);
                                           }));
+  if (!network_.shared.empty()) {
+    TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder));
+  }
   if (network_.pasta.empty()) return {};
   forwarder_.emplace(network_.pasta, network_.forwards, directory_.path("net"),
                      [&](const linux::ProcessIdentity& forwarder) {
@@ -186,6 +190,10 @@ Result<void> Launching::prepare_containers(const Volumes& volumes) {
   TRY_ASSIGN(
       const std::vector<BoundPath> files,
       write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
+  if (membership_) {
+    TRY_ASSIGN(UniqueFd etc, sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(membership_->show_members_in(std::move(etc)));
+  }
   const Surroundings surroundings{
       .shared = shared(),
       .hostname = {},

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pods/networks/membership.hpp"
 #include "pods/run/run_pod.hpp"
 #include "pods/run/supervisor.hpp"
 #include "pods/state/pod_directory.hpp"
@@ -17,7 +18,7 @@ namespace ocirun::pods {
 class Launching {
  public:
   Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-            NetworkPlan network, Images images, std::string cgroup, StopSignals signals,
+            NetworkPlan network, Images images, std::string cgroup, SupervisorSignals signals,
             const Listener& listener);
 
   /// Starts and supervises the pod. Returns what Supervisor::run() returns. After an error, the
@@ -58,13 +59,14 @@ class Launching {
   NetworkPlan network_;
   Images images_;
   std::string cgroup_;  // "": the pod gets none
-  StopSignals signals_;
+  SupervisorSignals signals_;
   const Listener& listener_;
   Runtime runtime_;
   PodRecord record_;
   UniqueFd host_mounts_;  // the mount namespace of the caller
   UniqueFd here_;         // directory_, in the pod's mount namespace
   std::optional<Forwarder> forwarder_;
+  std::optional<Membership> membership_;
   std::vector<ReadyContainer> ready_;
 };
 

@@ -7,8 +7,9 @@
 #include <csignal>
 
 #include "linux/base/patience.hpp"
+#include "pods/networks/membership.hpp"
 #include "pods/run/runtime.hpp"
-#include "pods/run/stop_signals.hpp"
+#include "pods/run/supervisor_signals.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
 
 namespace ocirun::pods {
@@ -27,8 +28,9 @@ Result<void> end_process(const PodRecord& record, const linux::ProcessIdentity& 
 
 }  // namespace
 
-Result<void> take_down(const PodRecord& record) {
-  if (!is_of_this_boot(record)) return {};  // its names may belong to another pod now
+Result<void> take_down(const PodDirectory& directory, const PodRecord& record) {
+  if (!is_of_this_boot(record))
+    return leave_network(directory);  // its other names may belong to another pod now
   Result<void> first;
   const auto keep_error = [&](Result<void> result) {
     if (!result && first) first = std::move(result);
@@ -39,6 +41,7 @@ Result<void> take_down(const PodRecord& record) {
   keep_error(end_process(record, record.metadata));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));
+  keep_error(leave_network(directory));
   if (!record.slice.empty())
     keep_error(remove_pod_slice(record.cgroup));
   else if (!record.cgroup.empty())
@@ -118,7 +121,11 @@ Result<void> kill_supervisor(const PodRecord& record) {
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(PodRecord record, record_of(directory));
-  PodView view{.record = std::move(record), .is_supervised = false};
+  PodView view{.record = std::move(record), .is_supervised = false, .network = {}, .addresses = {}};
+  TRY_ASSIGN(view.addresses, network_addresses(directory));
+  if (!view.addresses.empty()) {
+    TRY_ASSIGN(view.network, network_of(directory));
+  }
   view.is_supervised = is_supervised(view.record);
   const bool should_run =
       view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;
@@ -163,7 +170,7 @@ Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   TRY_ASSIGN(const PodRecord record, record_of(directory));
-  TRY(take_down(record));
+  TRY(take_down(directory, record));
   return record_end(directory, record, Left::kNothing);
 }
 
@@ -181,7 +188,7 @@ Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Forc
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   // The supervisor may have recorded more before it was killed.
   TRY_ASSIGN(const PodRecord left, record_of(directory));
-  TRY(take_down(left));
+  TRY(take_down(directory, left));
   return directory.remove();
 }
 

@@ -10,10 +10,10 @@
 
 namespace ocirun::pods {
 
-/// Removes everything that a pod has outside of its directory: containers, cgroup and processes. A
-/// pod of an earlier boot has nothing.
-/// Continues after an error, and returns the first one.
-Result<void> take_down(const PodRecord& record);
+/// Removes everything that a pod has outside of its directory: containers, cgroup, processes, its
+/// membership in a network. A pod of an earlier boot has nothing. Continues after an error, and
+/// returns the first one.
+Result<void> take_down(const PodDirectory& directory, const PodRecord& record);
 
 /// Whether take_down() has removed everything.
 enum class Left : std::uint8_t { kNothing, kSome };
@@ -25,6 +25,8 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
 struct PodView {
   PodRecord record;
   bool is_supervised = false;
+  std::string network;                 // that the pod is in; "": none
+  std::vector<std::string> addresses;  // in this network
 };
 
 /// Reads the state of a pod. A pod whose start was cut off before its first record has the status
@@ -49,6 +51,11 @@ Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const s
 Result<void> await_stop(const StoppingPod& pod);
 /// Takes down a pod without a supervisor. Does nothing if the pod has ended.
 Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name);
+
+/// Restarts one container of a pod that runs, and waits until its program runs again: at most the
+/// grace period of the pod and a minute.
+Result<void> restart_container(const PodsDirectory& pods, const std::string& name,
+                               const std::string& container);
 
 /// Removes a pod and everything that is left of it. Errors: the pod runs, and `force` is kNo.
 enum class Force : std::uint8_t { kNo, kYes };

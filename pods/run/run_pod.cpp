@@ -144,7 +144,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   // This may take minutes. A signal may end it at any moment, because nothing has to be removed
   // yet.
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
-  TRY_ASSIGN(StopSignals signals, StopSignals::block());
+  TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
   TRY_ASSIGN(const std::string fingerprint, fingerprint_of(workload, settings, images));
   const auto try_new = [&]() -> Result<void> {
     const bool has_cgroup = settings.systemd_cgroups || !cgroup.empty();

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kAtOnce = 8;  // commands of the runtime
 constexpr std::string_view kMetadata = "the metadata service";
 constexpr std::string_view kForwarder = "the pod's network is cut off: pasta";
+constexpr std::string_view kNetwork = "the pod is cut off from other pods:";
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 
 constexpr const char* kStopping = "is being stopped";  // why a pod that runs is not well
@@ -24,7 +25,7 @@ constexpr const char* kStopping = "is being stopped";  // why a pod that runs is
 
 Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
                        const PodDirectory& directory, PodServices& services,
-                       const Settings& settings, const StopSignals& signals)
+                       const Settings& settings, const SupervisorSignals& signals)
     : runs_(runs),
       record_(record),
       directory_(directory),
@@ -192,6 +193,10 @@ void Supervisor::step(Clock::time_point limit) {
   }
   if (services_.metadata) until = std::min(until, services_.metadata->next());
   if (services_.forwarder) until = std::min(until, services_.forwarder->next());
+  if (services_.membership) {
+    services_.membership->add_wanted(watched);
+    until = std::min(until, services_.membership->next());
+  }
   if (missed_child_) until = std::min(until, Clock::now() + kPauseAfterMiss);
   int wait = -1;
   if (until != Clock::time_point::max())
@@ -200,12 +205,16 @@ void Supervisor::step(Clock::time_point limit) {
   ::poll(watched.data(), watched.size(), wait);
   now = Clock::now();
   for (ContainerRun& run : runs_) run.output().read_some(now);
-  const StopSignals::Requests requests = signals_.take();
+  const SupervisorSignals::Requests requests = signals_.take();
   stop_requests_ += requests.count;
   if (requests.grace) services_.grace = *requests.grace;
   reap();
   now = Clock::now();
+  if (!is_stopping_ && stop_requests_ == 0)
+    for (const std::size_t index : requests.restarts)
+      if (index < runs_.size()) runs_[index].restart(now);
   if (services_.forwarder && now >= services_.forwarder->next()) reconnect(now);
+  if (services_.membership) follow_network(now);
   if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);
   for (ContainerRun& run : runs_) run.tick(now);
   save();
@@ -256,6 +265,15 @@ void Supervisor::reconnect(Clock::time_point now) {
   if (!*connected) return;
   if (record_.reason.starts_with(kForwarder)) record_.reason.clear();
   services_.events.add("recovered", "", "pasta has connected the pod's network again");
+}
+
+/// The containers go on while the pod is cut off from the other pods of its network.
+void Supervisor::follow_network(Clock::time_point now) {
+  const auto followed = services_.membership->tick(now);
+  if (!followed) return lose(kNetwork, followed.error().message());
+  if (!*followed) return;
+  if (record_.reason.starts_with(kNetwork)) record_.reason.clear();
+  services_.events.add("recovered", "", "the pod is connected with its network again");
 }
 
 /// Clients wait while the service does not run, so that its end does not end the pod.

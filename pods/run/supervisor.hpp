@@ -6,7 +6,7 @@
 
 #include "pods/run/container_run.hpp"
 #include "pods/run/settings.hpp"
-#include "pods/run/stop_signals.hpp"
+#include "pods/run/supervisor_signals.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods {
@@ -23,7 +23,7 @@ class Supervisor {
   /// programs. The bundles of `runs` must be ready. `record` must have the containers in the same
   /// order.
   Supervisor(std::vector<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
-             PodServices& services, const Settings& settings, const StopSignals& signals);
+             PodServices& services, const Settings& settings, const SupervisorSignals& signals);
 
   /// Returns when all containers have ended for good, or have been stopped after SIGTERM or SIGINT.
   /// The exit status is 0 if each container has ended with 0, else that of the first container that
@@ -44,6 +44,7 @@ class Supervisor {
   void reap();
   void lose(std::string_view what, const std::string& end);
   void reconnect(Clock::time_point now);
+  void follow_network(Clock::time_point now);
   void restart_metadata(Clock::time_point now);
   void begin_stop();
   void stop_all();
@@ -56,7 +57,7 @@ class Supervisor {
   const PodDirectory& directory_;
   PodServices& services_;
   const Settings& settings_;
-  const StopSignals& signals_;
+  const SupervisorSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
   bool missed_child_ = false;  // a wait for children has failed

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 
 #include "linux/base/syscalls.hpp"
+#include "pods/prepare/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
-#include "pods/run/child_call.hpp"
 
 namespace ocirun::pods {
 namespace {

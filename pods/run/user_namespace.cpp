@@ -14,8 +14,8 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/sealed/executable.hpp"
+#include "pods/prepare/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
-#include "pods/run/child_call.hpp"
 #include "pods/surroundings/holder.hpp"
 
 namespace ocirun::pods {

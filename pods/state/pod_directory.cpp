@@ -74,6 +74,11 @@ std::string PodDirectory::path(std::string_view below) const {
   return fmt::format("{}/{}", path_, below);
 }
 
+HostPath PodDirectory::data() const {
+  const std::size_t pod = path_.rfind('/');
+  return HostPath(path_.substr(0, path_.rfind('/', pod - 1)));
+}
+
 Result<UniqueFd> PodDirectory::open_again() const {
   TRY_ASSIGN(UniqueFd again, sys::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   TRY_ASSIGN(const bool is_same, sys::is_same_file(again, directory_));

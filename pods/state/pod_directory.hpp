@@ -20,6 +20,7 @@ class PodDirectory {
   const std::string& name() const { return name_; }
   HostPath path() const { return HostPath(path_); }  // absolute
   std::string path(std::string_view below) const;    // "DATA/pods/POD/below"
+  HostPath data() const;                             // DATA
   Fd fd() const { return directory_; }
   /// Opens the same directory again by its path, in the caller's present mount namespace. Errors:
   /// another directory has this path there.

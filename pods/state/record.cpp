@@ -2,13 +2,12 @@
 
 #include <fcntl.h>
 
-#include <limits>
-
 #include "bundle/json/fields.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
+#include "pods/state/process_json.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -45,18 +44,12 @@ constexpr auto word_of(const linux::Named<T> (&table)[N]) {
   };
 }
 
-constexpr auto kPid = bundle::range(0, std::numeric_limits<int>::max());
-
 bool seconds(Value at, std::chrono::seconds& out) {
   std::uint32_t count = 0;
   if (!bundle::whole_number(at, count)) return false;
   out = std::chrono::seconds(count);
   return true;
 }
-
-constexpr auto kProcess = bundle::exact_fields<linux::ProcessIdentity>(
-    required("pid", &linux::ProcessIdentity::pid, kPid),
-    required("startTime", &linux::ProcessIdentity::start_time, bundle::whole_number));
 
 constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
     required("name", &ContainerRecord::name, bundle::nonempty_text),
@@ -92,12 +85,6 @@ constexpr auto kPod = bundle::exact_fields<PodRecord>(
     required("images", &PodRecord::images, bundle::texts),
     required("grace", &PodRecord::grace, seconds),
     required("containers", &PodRecord::containers, bundle::list_of(kContainer)));
-
-void write_process(bundle::JsonWriter& out, std::string_view key,
-                   const linux::ProcessIdentity& process) {
-  out.key(key).begin_object();
-  out.member("pid", process.pid).member("startTime", process.start_time).end_object();
-}
 
 /// Cleans and cuts a text of a program, which may have any bytes and any length.
 std::string plain(const std::string& text) {

@@ -38,6 +38,7 @@ std::string why_not_connected(const std::string& pasta) {
 
 Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
   NetworkPlan plan;
+  plan.shared = choice.shared;
   TRY_ASSIGN(plan.forwards, forwards_of(pod));
   switch (choice.kind) {
     case Choice::kHost:
@@ -72,10 +73,11 @@ Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
         "the pod's network needs {}; --net host uses the host's network, --net none has a loopback "
         "device only",
         reason);
-  plan.warnings.push_back(
-      fmt::format("the containers have no network but a loopback device, because another needs "
-                  "{}; --net host uses the host's network",
-                  reason));
+  plan.warnings.push_back(fmt::format(
+      "the containers have no network but {}, because another needs {}; --net host uses "
+      "the host's network",
+      plan.shared.empty() ? "a loopback device" : fmt::format("the network \"{}\"", plan.shared),
+      reason));
   return plan;
 }
 

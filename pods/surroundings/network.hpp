@@ -19,7 +19,8 @@ struct NetworkChoice {
     kPath,
   };
   Kind kind = Kind::kDefault;
-  std::string path;  // kPath: of a network namespace
+  std::string path{};    // kPath: of a network namespace
+  std::string shared{};  // --network: the network that the pod shares with other pods; "": none
 };
 
 /// The network of a pod.
@@ -28,13 +29,15 @@ struct NetworkPlan {
   std::string path;   // if not: the path of the network namespace that the pod uses; "": the host's
   std::string pasta;  // the path of the program that connects the pod; "": the pod is not connected
   std::vector<Forward> forwards;
+  std::string shared;  // the network that the pod shares with other pods; "": none
   std::vector<std::string> warnings;
 
   Network visible() const { return !own_network && path.empty() ? Network::kHost : Network::kOwn; }
 };
 
-/// Plans the network for --net and the ports of the document. Errors: a port cannot be forwarded,
-/// because pasta is not installed or because --net host cannot lead a port to another one.
+/// Plans the network for --net, --network and the ports of the document. Errors: a port cannot be
+/// forwarded, because pasta is not installed or because --net host cannot lead a port to another
+/// one.
 Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice);
 
 }  // namespace ocirun::pods

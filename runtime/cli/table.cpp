@@ -104,6 +104,7 @@ constexpr std::array kPodOptions{
     Option{"no-prefix", 0, "", "print lines without the container's name"},
     Option{"keep", 0, "", "keep the pod's record"},
     Option{"net", 0, "NETWORK", "pod, host, none or a path"},
+    Option{"network", 0, "NAME", "a network of pods"},
     Option{"publish", 'p', "PORT=[IP:]HOSTPORT", "the port of the host for a port"},
     Option{"metadata", 0, "", "a metadata service for App Containers"},
     Option{"grace", 0, "SECONDS", "until SIGKILL"},

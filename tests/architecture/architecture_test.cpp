@@ -133,6 +133,8 @@ const Reasons kProcAndDevLiterals{
     {"pods/prepare/mount_places.cpp", "places in a container, by name alone"},
     {"pods/plan/bundle.cpp", "text of a config.json"},
     {"pods/surroundings/network.cpp", "the host's device that pasta opens"},
+    {"pods/networks/bridge.cpp", "sysctls of a pod's network, in a process that has entered it"},
+    {"pods/networks/subnet.cpp", "the routes of the host"},
     {"pods/surroundings/holder.hpp", "namespaces of a pod's holder, on the host"},
     {"runtime/init/join.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "linux/files/procfs.hpp"
-#include "pods/run/stop_signals.hpp"
+#include "pods/run/supervisor_signals.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 
@@ -48,25 +48,28 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(requests_to_stop)
 
 CHILD_TEST(requests_are_counted_and_the_last_grace_period_counts, CLONE_NEWPID) {
-  const StopSignals signals = must(StopSignals::block());
+  const SupervisorSignals signals = must(SupervisorSignals::block());
   BOOST_TEST(signals.take().count == 0);
   must(signals.check());
   ::raise(SIGCHLD);
   BOOST_TEST(signals.take().count == 0);
   ::raise(SIGTERM);
-  const StopSignals::Requests plain = signals.take();
+  const SupervisorSignals::Requests plain = signals.take();
   BOOST_TEST((plain.count == 1 && !plain.grace));
   BOOST_REQUIRE(::sigqueue(::getpid(), SIGTERM, {.sival_int = 7}) == 0);
   ::raise(SIGINT);
-  const StopSignals::Requests both = signals.take();
+  const SupervisorSignals::Requests both = signals.take();
   BOOST_TEST((both.count == 2 && both.grace == 7s));
+  BOOST_REQUIRE(::sigqueue(::getpid(), SIGURG, {.sival_int = 3}) == 0);
+  const SupervisorSignals::Requests restart = signals.take();
+  BOOST_TEST((restart.count == 0 && restart.restarts == std::vector<std::size_t>{3}));
   ::raise(SIGHUP);
   BOOST_TEST(must_fail(signals.check()) == "a signal has ended the start of the pod");
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_period_is_asked_for_at_a_process) {
   BOOST_TEST(run_in_child(0, [] {
-               const StopSignals signals = must(StopSignals::block());
+               const SupervisorSignals signals = must(SupervisorSignals::block());
                const linux::ProcessStat stat = must(linux::read_process_stat(::getpid()));
                must(ask_to_stop({.pid = ::getpid(), .start_time = stat.start_time}, 90s));
                BOOST_TEST((signals.take().grace == 90s));

@@ -1,4 +1,4 @@
-#include "pods/run/stop_signals.hpp"
+#include "pods/run/supervisor_signals.hpp"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -8,34 +8,42 @@
 
 namespace ocirun::pods {
 
-Result<StopSignals> StopSignals::block() {
+Result<SupervisorSignals> SupervisorSignals::block() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD})
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGURG, SIGCHLD})
     ::sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return fail(errno, "wait for signals");
-  return StopSignals(std::move(fd));
+  return SupervisorSignals(std::move(fd));
 }
 
 Result<void> ask_to_stop(const linux::ProcessIdentity& supervisor, std::chrono::seconds grace) {
   return linux::queue_signal(supervisor, SIGTERM, static_cast<int>(grace.count()));
 }
 
-StopSignals::Requests StopSignals::take() const {
+Result<void> ask_to_restart(const linux::ProcessIdentity& supervisor, std::size_t container) {
+  return linux::queue_signal(supervisor, SIGURG, static_cast<int>(container));
+}
+
+SupervisorSignals::Requests SupervisorSignals::take() const {
   Requests requests;
   signalfd_siginfo signal{};
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
     if (signal.ssi_signo == SIGCHLD) continue;
+    const bool has_number = signal.ssi_code == SI_QUEUE && signal.ssi_int >= 0;
+    if (signal.ssi_signo == SIGURG) {
+      if (has_number) requests.restarts.push_back(static_cast<std::size_t>(signal.ssi_int));
+      continue;
+    }
     ++requests.count;
-    if (signal.ssi_code == SI_QUEUE && signal.ssi_int >= 0)
-      requests.grace = std::chrono::seconds(signal.ssi_int);
+    if (has_number) requests.grace = std::chrono::seconds(signal.ssi_int);
   }
   return requests;
 }
 
-Result<void> StopSignals::check() const {
+Result<void> SupervisorSignals::check() const {
   if (take().count == 0) return {};
   return refuse("a signal has ended the start of the pod");
 }

@@ -1,4 +1,4 @@
-#include "pods/run/child_call.hpp"
+#include "pods/prepare/child_call.hpp"
 
 #include <unistd.h>
 

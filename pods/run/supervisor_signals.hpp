@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
@@ -13,19 +14,24 @@ namespace ocirun::pods {
 /// containers and SIGKILL. Errors: ESRCH, EPERM.
 Result<void> ask_to_stop(const linux::ProcessIdentity& supervisor, std::chrono::seconds grace);
 
+/// Asks a supervisor to restart the container with the index `container` in its record. Errors:
+/// ESRCH, EPERM.
+Result<void> ask_to_restart(const linux::ProcessIdentity& supervisor, std::size_t container);
+
 /// The signals of a supervisor: SIGTERM, SIGINT, SIGHUP and SIGQUIT, which ask it to stop the pod,
-/// and SIGCHLD. They are blocked, and read from a descriptor. Programs that the supervisor executes
+/// SIGURG, which asks it to restart a container (a supervisor of an older version ignores it), and
+/// SIGCHLD. They are blocked, and read from a descriptor. Programs that the supervisor executes
 /// get them unblocked.
-class StopSignals {
+class SupervisorSignals {
  public:
   /// Blocks the signals until the process ends.
-  static Result<StopSignals> block();
+  static Result<SupervisorSignals> block();
 
   Fd fd() const { return signals_; }
-  /// Requests to stop.
   struct Requests {
-    int count = 0;
+    int count = 0;                              // of requests to stop
     std::optional<std::chrono::seconds> grace;  // of the last request that has a grace period
+    std::vector<std::size_t> restarts;          // the containers to restart
   };
   /// The requests that have come since the last call.
   Requests take() const;
@@ -33,7 +39,7 @@ class StopSignals {
   Result<void> check() const;
 
  private:
-  explicit StopSignals(UniqueFd signals) : signals_(std::move(signals)) {}
+  explicit SupervisorSignals(UniqueFd signals) : signals_(std::move(signals)) {}
   UniqueFd signals_;
 };
 

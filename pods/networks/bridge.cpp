@@ -1,0 +1,92 @@
+#include "pods/networks/bridge.hpp"
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <functional>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "pods/prepare/child_call.hpp"
+#include "pods/prepare/program.hpp"
+#include "pods/surroundings/holder.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kBridge = "bridge";
+
+using Words = std::vector<std::string>;
+
+Result<void> run_ip(const std::string& ip, Words words) {
+  const std::string what = fmt::format("ip {}", fmt::join(words, " "));
+  words.insert(words.begin(), ip);
+  return within(run_program(words), what);
+}
+
+/// Calls `act` in a child process that is in the network namespace of `process`.
+Result<void> in_network_of(const linux::ProcessIdentity& process,
+                           const std::function<Result<void>()>& act) {
+  const auto enter_and_act = [&]() -> Result<void> {
+    TRY_ASSIGN(const UniqueFd network,
+               sys::open(namespace_path(process.pid, "net").c_str(), O_RDONLY));
+    // Checked after opening: the pid was not reused until then.
+    if (!linux::is_alive(process)) return refuse("process {} has ended", process.pid);
+    if (::setns(network.get(), CLONE_NEWNET) != 0)
+      return fail(errno, "enter the network of process {}", process.pid);
+    return act();
+  };
+  return call_in_child(enter_and_act, "set up the network of pods");
+}
+
+/// Whether the device of the pod, whose network namespace the caller is in, can have IPv6
+/// addresses.
+bool has_ipv6() {
+  const auto file = sys::open(
+      fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", kMemberDevice).c_str(), O_RDONLY);
+  return file && sys::read_all(*file, 8).value_or("").starts_with('0');
+}
+
+}  // namespace
+
+Result<std::string> find_ip_program() {
+  std::string path = find_program("ip");
+  if (path.empty())
+    return refuse(
+        "--network needs the program ip (Debian's package iproute2), which is not installed");
+  return path;
+}
+
+Result<void> make_bridge(const std::string& ip, const linux::ProcessIdentity& holder) {
+  return in_network_of(holder, [&]() -> Result<void> {
+    TRY(run_ip(ip, {"link", "add", "name", kBridge, "type", "bridge"}));
+    return run_ip(ip, {"link", "set", "dev", kBridge, "up"});
+  });
+}
+
+Result<void> connect_to_bridge(const std::string& ip, const linux::ProcessIdentity& holder,
+                               const linux::ProcessIdentity& pod, const Subnet& subnet,
+                               int number) {
+  const std::string end = fmt::format("member{}", number);
+  const auto make_pair = [&]() -> Result<void> {
+    static_cast<void>(run_ip(ip, {"link", "delete", "dev", end}));  // usually there is none
+    TRY(run_ip(ip, {"link", "add", "name", end, "type", "veth", "peer", "name", kMemberDevice,
+                    "address", subnet.mac(number), "netns", fmt::format("{}", pod.pid)}));
+    return run_ip(ip, {"link", "set", "dev", end, "master", kBridge, "up"});
+  };
+  const auto set_up_device = [&]() -> Result<void> {
+    TRY(run_ip(ip, {"address", "add", subnet.ipv4(number) + "/24", "dev", kMemberDevice}));
+    if (has_ipv6())
+      TRY(run_ip(ip,
+                 {"address", "add", subnet.ipv6(number) + "/64", "dev", kMemberDevice, "nodad"}));
+    return run_ip(ip, {"link", "set", "dev", kMemberDevice, "up"});
+  };
+  TRY(in_network_of(holder, make_pair));
+  return in_network_of(pod, set_up_device);
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,225 @@
+#include "pods/networks/membership.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/networks/bridge.hpp"
+#include "pods/networks/network_directory.hpp"
+#include "pods/prepare/files.hpp"
+#include "pods/surroundings/holder.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kNetworkName = "network";  // in the directory of a pod
+constexpr std::size_t kMostNameBytes = 256;
+constexpr const char* kHosts = "hosts";
+
+/// Starts the holder of a network, and makes its bridge. Keeps the subnet of an earlier holder,
+/// whose members keep their addresses.
+Result<NetworkRecord> start_network(const NetworkDirectory& directory,
+                                    std::optional<NetworkRecord> earlier) {
+  TRY_ASSIGN(const std::string ip, find_ip_program());
+  NetworkRecord record;
+  TRY_ASSIGN(record.boot_id, linux::read_boot_id());
+  if (earlier) {
+    record.subnet = earlier->subnet;
+  } else {
+    TRY_ASSIGN(record.subnet, make_subnet(directory.name()));
+  }
+  TRY_ASSIGN(record.holder,
+             start_holder({.own_network = true, .pids = false}, directory.name(), directory.path(),
+                          [&](const linux::ProcessIdentity& holder) {
+                            record.holder = holder;
+                            return directory.write(record);
+                          }));
+  const auto made = make_bridge(ip, record.holder);
+  if (made) return record;
+  static_cast<void>(linux::send_signal(record.holder, SIGKILL));
+  return std::unexpected(made.error());
+}
+
+/// The network with a holder that runs.
+Result<NetworkRecord> running_network(const NetworkDirectory& directory) {
+  TRY_ASSIGN(auto record, directory.record());
+  if (record && runs_now(record->boot_id, record->holder)) return *record;
+  return start_network(directory, std::move(record));
+}
+
+/// The number that the pod had before, if no other pod has it, else the least free number.
+Result<int> choose_number(const NetworkDirectory& directory, const std::vector<Member>& members,
+                          const std::string& pod) {
+  std::array<bool, kLastMember + 1> is_taken{};
+  for (const Member& member : members) {
+    if (member.pod == pod) return member.number;
+    is_taken.at(static_cast<std::size_t>(member.number)) = true;
+  }
+  for (int number = kFirstMember; number <= kLastMember; ++number)
+    if (!is_taken.at(static_cast<std::size_t>(number))) return number;
+  return refuse("the network \"{}\" is full: it has {} pods", directory.name(), members.size());
+}
+
+/// Ends the network if it has no member.
+Result<void> end_if_unused(const NetworkDirectory& directory) {
+  TRY_ASSIGN(const std::vector<Member> members, directory.members());
+  if (!members.empty()) return {};
+  TRY_ASSIGN(const auto record, directory.record());
+  if (record && runs_now(record->boot_id, record->holder)) {
+    const auto sent = linux::send_signal(record->holder, SIGKILL);
+    if (!sent && sent.error().number() != ESRCH) return sent;
+  }
+  return directory.remove();
+}
+
+Result<UniqueFd> watch_changes(const std::string& members) {
+  UniqueFd changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!changes) return fail(errno, "watch the members of a network");
+  if (::inotify_add_watch(changes.get(), members.c_str(), IN_MOVED_TO | IN_DELETE) < 0)
+    return fail(errno, "watch {}", members);
+  return changes;
+}
+
+/// Whether something has changed. Reads all events that have come.
+bool take_changes(Fd changes) {
+  bool has_changed = false;
+  std::array<char, 4096> events;
+  while (::read(changes.value, events.data(), events.size()) > 0) has_changed = true;
+  return has_changed;
+}
+
+}  // namespace
+
+Result<Membership> Membership::join(const PodDirectory& directory, const std::string& network,
+                                    const linux::ProcessIdentity& holder) {
+  TRY(linux::replace_file(directory.fd(), kNetworkName, network + "\n", 0600));
+  Membership membership(directory.data(), network, directory.name(), holder);
+  auto joined = membership.connect();
+  if (!joined)
+    return within(Result<Membership>(std::unexpected(joined.error())), "network \"{}\"", network);
+  return membership;
+}
+
+Result<void> Membership::connect() {
+  TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
+  TRY_ASSIGN(const NetworkRecord record, running_network(directory));
+  TRY_ASSIGN(const std::vector<Member> members, directory.members());
+  TRY_ASSIGN(const int number, choose_number(directory, members, pod_));
+  Member member{.format = 1, .pod = pod_, .boot_id = {}, .holder = pod_holder_, .number = number};
+  TRY_ASSIGN(member.boot_id, linux::read_boot_id());
+  TRY(directory.write(member));
+  TRY_ASSIGN(const std::string ip, find_ip_program());
+  TRY(connect_to_bridge(ip, record.holder, pod_holder_, record.subnet, number));
+  TRY_ASSIGN(changes_, watch_changes(directory.members_path()));
+  TRY_ASSIGN(end_, linux::ProcessEnd::watch(record.holder));
+  connected_ = Clock::now();
+  return {};
+}
+
+Result<void> Membership::show_members_in(UniqueFd etc) {
+  etc_ = std::move(etc);
+  return write_hosts();
+}
+
+Result<void> Membership::write_hosts() const {
+  TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
+  TRY_ASSIGN(const auto record, directory.record());
+  if (!record) return refuse("the network \"{}\" has no record", network_);
+  TRY_ASSIGN(const std::vector<Member> members, directory.members());
+  std::vector<HostLine> lines;
+  for (const Member& member : members) {
+    lines.push_back({record->subnet.ipv4(member.number), member.pod});
+    lines.push_back({record->subnet.ipv6(member.number), member.pod});
+  }
+  const std::string text = hosts_text(lines);
+  TRY_ASSIGN(const UniqueFd file, sys::openat(etc_, kHosts, O_WRONLY | O_NOFOLLOW));
+  TRY(linux::write_all(file, text));
+  if (::ftruncate(file.get(), static_cast<off_t>(text.size())) != 0)
+    return fail(errno, "shorten {}", kHosts);
+  return {};
+}
+
+void Membership::add_wanted(std::vector<pollfd>& watched) const {
+  watched.push_back({changes_.get(), POLLIN, 0});
+  if (end_ && end_->wanted().fd >= 0) watched.push_back(end_->wanted());
+}
+
+Membership::Clock::time_point Membership::next() const {
+  if (!end_) return due_;
+  return end_->wanted().fd >= 0 ? Clock::time_point::max() : Clock::now() + end_->poll_limit();
+}
+
+Result<bool> Membership::tick(Clock::time_point now) {
+  if (end_ && end_->has_come()) {
+    end_.reset();
+    due_ = now + backoff_.after_run_of(now - connected_);
+    return refuse("the process that keeps the network \"{}\" has ended", network_);
+  }
+  if (!end_ && now >= due_) {
+    due_ = now + backoff_.after_run_of({});
+    TRY(connect());
+    TRY(write_hosts());
+    return true;
+  }
+  if (etc_ && take_changes(changes_)) TRY(write_hosts());
+  return false;
+}
+
+Result<void> enter_network(
+    const HostPath& data, const std::string& network,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& enter) {
+  // The lock is held meanwhile: two pods that start at once must not make a user namespace each.
+  TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data, network));
+  TRY_ASSIGN(const auto record, directory.record());
+  const bool is_kept = record && runs_now(record->boot_id, record->holder);
+  TRY(enter(is_kept ? record->holder : linux::ProcessIdentity{}));
+  TRY(running_network(directory));
+  return {};
+}
+
+Result<void> drop_unused_network(const HostPath& data, const std::string& network) {
+  TRY_ASSIGN(const auto directory, NetworkDirectory::find(data, network));
+  return directory ? end_if_unused(*directory) : Result<void>();
+}
+
+Result<std::string> network_of(const PodDirectory& directory) {
+  auto text = linux::read_file(directory.fd(), kNetworkName, kMostNameBytes, O_NOFOLLOW);
+  if (!text && text.error().number() == ENOENT) return "";
+  if (text) std::erase(*text, '\n');
+  return text;
+}
+
+Result<std::vector<std::string>> network_addresses(const PodDirectory& directory) {
+  std::vector<std::string> addresses;
+  TRY_ASSIGN(const std::string name, network_of(directory));
+  if (name.empty()) return addresses;
+  TRY_ASSIGN(const auto network, NetworkDirectory::find(directory.data(), name));
+  if (!network) return addresses;
+  TRY_ASSIGN(const auto record, network->record());
+  TRY_ASSIGN(const std::vector<Member> members, network->members());
+  const auto own = std::ranges::find(members, directory.name(), &Member::pod);
+  if (record && own != members.end())
+    addresses = {record->subnet.ipv4(own->number), record->subnet.ipv6(own->number)};
+  return addresses;
+}
+
+Result<void> leave_network(const PodDirectory& directory) {
+  TRY_ASSIGN(const std::string name, network_of(directory));
+  if (name.empty()) return {};
+  TRY_ASSIGN(const auto network, NetworkDirectory::find(directory.data(), name));
+  if (!network) return {};
+  TRY(network->remove_member(directory.name()));
+  return end_if_unused(*network);
+}
+
+}  // namespace ocirun::pods
