@@ -1,5 +1,5 @@
-"""The sweep's pods: a workload document with an init container, two containers and a volume, without a network, is run, stopped
-and deleted. The faults hit the supervisor and the commands; the sweep of `create` and the others has the runtime that they call."""
+"""The sweep's pods: a workload document with an init container, two containers and a volume, without a network, is run, stopped,
+replaced and deleted. The faults hit the supervisor and the commands; the sweep of `create` and the others has the runtime that they call."""
 import dataclasses
 import errno
 import json
@@ -28,6 +28,8 @@ _RUN = ["run", "--images", "IMAGES", "--net", "none", "--grace", "1", "--restart
 COMMANDS = {
     "pod-run": Command([*_RUN, "ENDS"], (0,)),
     "pod-detached": Command([*_RUN, "--detach", "SLEEPS"], (0, 1)),
+    "pod-network": Command([*_RUN, "--network", "NAME", "--detach", "SLEEPS"], (0, 1)),
+    "pod-replace": Command([*_RUN, "--replace", "--detach", "SLEEPS-TOO"], (0, 1), True),
     "pod-stop": Command(["stop", "NAME"], (0,), True),
     "pod-delete": Command(["delete", "--force", "NAME"], (0,), True),
 }
@@ -51,7 +53,7 @@ class PodGround:
         self.root.mkdir(mode=0o700)
         self.output = open(scratch / "pod-output", "w+b", buffering=0)
         self.places = {"NAME": name, "IMAGES": str(scratch / "images")}
-        for place, program in (("ENDS", ["/bin/true"]), ("SLEEPS", ["/bin/sleep", "1000"])):
+        for place, program in (("ENDS", ["/bin/true"]), ("SLEEPS", ["/bin/sleep", "1000"]), ("SLEEPS-TOO", ["/bin/sleep", "2000"])):
             path = scratch / (place.lower() + ".json")
             path.write_text(json.dumps(document(program)))
             self.places[place] = str(path)
@@ -60,6 +62,10 @@ class PodGround:
         done = self.pod(*COMMANDS["pod-run"].words)  # adds the image to the store
         if done.returncode != 0:
             raise SystemExit(f"a pod without a fault: status {done.returncode}: {self.said()}")
+        self.prepare("pod-stop")  # and makes the directories that stay
+        if self.pod(*COMMANDS["pod-delete"].words).returncode != 0 or self.pod(*COMMANDS["pod-network"].words).returncode != 0:
+            raise SystemExit(f"without a fault: {self.said()}")
+        self.pod(*COMMANDS["pod-delete"].words)
         self.before = self.look()
 
     def words(self, words):
@@ -122,11 +128,14 @@ class PodGround:
             raise Wrong(f"status {code}: {text}")
         if code != 0 and not host.is_sentence(text):
             raise Wrong(f"status {code}, but no sentence: {text!r}")
-        if code == 0 and name == "pod-detached" and not killed:
+        detached = name in ("pod-detached", "pod-network")
+        if code == 0 and (detached or name == "pod-replace") and not killed:
             wait_for(lambda: self.status() == "running", lambda: f"status 0, but the pod is {self.status()}")
         elif code == 0 and name == "pod-stop" and self.status() != "stopped":
             raise Wrong(f"status 0, but the pod is {self.status()}")
-        elif name == "pod-run" or (name == "pod-detached" and code != 0 and not killed) or (name == "pod-delete" and code == 0):
+        elif name == "pod-replace" and not killed and "that ran before is removed" not in text and self.status() == "none":
+            raise Wrong(f"status {code}, and neither the old pod nor the record of the new one is there: {text}")
+        elif name == "pod-run" or (detached and code != 0 and not killed) or (name == "pod-delete" and code == 0):
             self.settle(f"right after status {code} ({text})")
 
     def clear(self):

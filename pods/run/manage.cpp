@@ -175,11 +175,13 @@ Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
 }
 
 Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Force force) {
-  TRY(check_pod_name(name));
-  TRY_ASSIGN(const bool had_left, pods.remove_left(name));
   const auto opened = pods.open_pod(name);
-  if (!opened && opened.error().number() == ENOENT && had_left) return {};
-  if (!opened) return std::unexpected(opened.error());
+  if (!opened) {
+    if (opened.error().number() != ENOENT) return std::unexpected(opened.error());
+    TRY_ASSIGN(const bool had_left, pods.remove_left(name));
+    if (had_left) return {};
+    return std::unexpected(opened.error());
+  }
   const PodDirectory& directory = *opened;
   TRY_ASSIGN(const PodRecord record, record_of(directory));
   if (is_supervised(record) && force == Force::kNo)
@@ -189,7 +191,9 @@ Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Forc
   // The supervisor may have recorded more before it was killed.
   TRY_ASSIGN(const PodRecord left, record_of(directory));
   TRY(take_down(directory, left));
-  return directory.remove();
+  TRY(directory.remove());
+  TRY(pods.remove_left(name));
+  return {};
 }
 
 }  // namespace ocirun::pods

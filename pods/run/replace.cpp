@@ -12,6 +12,8 @@
 namespace ocirun::pods {
 namespace {
 
+using Note = std::function<void(const std::string&)>;
+
 /// The digest of a list of texts. A text is added with its size, and a list with its length.
 class Fingerprint {
  public:
@@ -56,11 +58,27 @@ Result<void> unless_gone(Result<void> outcome) {
   return outcome;
 }
 
-Result<void> stop_and_delete(const PodsDirectory& pods, const Settings& settings) {
+/// Once the directory of the old pod has lost its name, the new pod can be made, whatever else
+/// fails: a later `delete` removes what is left.
+Result<void> delete_old(const PodsDirectory& pods, const std::string& name, const Note& note) {
+  auto deleted = unless_gone(delete_pod(pods, name, Force::kNo));
+  if (deleted) return deleted;
+  const auto still_there = pods.open_pod(name);
+  if (still_there || still_there.error().number() != ENOENT) return deleted;
+  if (note)
+    note(
+        fmt::format("something is left of the old pod \"{0}\", which `ocirun pod delete {0}` "
+                    "removes later: {1}",
+                    name, deleted.error().message()));
+  return {};
+}
+
+Result<void> stop_and_delete(const PodsDirectory& pods, const Settings& settings,
+                             const Note& note) {
   const auto stopping = begin_stop(pods, settings.name, settings.grace_of_old);
   if (!stopping) return unless_gone(std::unexpected(stopping.error()));
   if (*stopping) TRY(await_stop(**stopping));
-  return unless_gone(delete_pod(pods, settings.name, Force::kNo));
+  return delete_old(pods, settings.name, note);
 }
 
 }  // namespace
@@ -91,14 +109,14 @@ Result<std::string> fingerprint_of(const Workload& workload, const Settings& set
 
 Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
                        const std::string& fingerprint, const std::function<Result<void>()>& try_new,
-                       const std::function<void(const std::string&)>& note) {
+                       const Note& note) {
   const std::string& name = settings.name;
   const auto directory = pods.open_pod(name);
   if (!directory && directory.error().number() == ENOENT) return Room::kFree;
   if (!directory) return std::unexpected(directory.error());
   const auto record = read_record(directory->fd());
   if (record && died_with_the_machine(*record)) {
-    TRY(unless_gone(delete_pod(pods, name, Force::kNo)));
+    TRY(delete_old(pods, name, note));
     return Room::kFree;
   }
   if (settings.replace == Replace::kNo) return Room::kFree;
@@ -112,7 +130,7 @@ Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
   if (is_up && note)
     note(fmt::format("stopping the pod \"{}\", which may take {} s", name,
                      settings.grace_of_old.value_or(record->grace).count()));
-  TRY(within(stop_and_delete(pods, settings), "replace the pod \"{}\"", name));
+  TRY(within(stop_and_delete(pods, settings, note), "replace the pod \"{}\"", name));
   return Room::kReplaced;
 }
 

@@ -22,7 +22,8 @@ enum class Room : std::uint8_t {
 };
 /// Makes room for the pod `settings.name`. Removes a pod that ran when the machine went down. With
 /// --replace, stops and removes any other pod of the name, after `try_new` has succeeded. After an
-/// error of `try_new` the old pod goes on. `note` is called before a pod is stopped. Errors: those
+/// error of `try_new` the old pod goes on. `note` is called before a pod is stopped, and if
+/// something is left of the old pod that a later `delete` removes. Errors: those
 /// of `try_new`, of stopping and of removing the old pod.
 Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
                        const std::string& fingerprint, const std::function<Result<void>()>& try_new,

@@ -156,7 +156,15 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
     say_unchanged(settings.name, listener);
     return 0;
   }
-  TRY_ASSIGN(Claim claim, claim_name(pods, settings, fingerprint));
+  const auto after_removal = [&](Error error) {
+    if (room == Room::kReplaced)
+      error.within(fmt::format(
+          "the pod \"{}\" that ran before is removed, and the new one has failed", settings.name));
+    return error;
+  };
+  auto claimed = claim_name(pods, settings, fingerprint);
+  if (!claimed) return std::unexpected(PodFailure(after_removal(claimed.error())));
+  Claim claim = *std::move(claimed);
   Launching launching(workload, settings, std::move(claim.directory), std::move(network),
                       std::move(images), std::move(cgroup), std::move(signals), listener);
   const Result<int> status = launching.run();
@@ -176,11 +184,8 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   TRY(taken_down);
   TRY(cleaned);
   if (status) return *status;
-  Error error = status.error();
-  if (room == Room::kReplaced)
-    error.within(fmt::format(
-        "the pod \"{}\" that ran before is removed, and the new one has failed", settings.name));
-  return std::unexpected(PodFailure(std::move(error), failure_status(launching.record())));
+  return std::unexpected(
+      PodFailure(after_removal(status.error()), failure_status(launching.record())));
 }
 
 }  // namespace ocirun::pods
