@@ -31,3 +31,8 @@ sweep() {
   needs_pods
   sweep 499 --command pod-run,pod-detached,pod-stop,pod-delete
 }
+
+@test "pod run --network and --replace that are killed or refused a call leave nothing, and never neither the old nor the new pod" {
+  needs_pods
+  sweep 997 --command pod-network,pod-replace
+}
