@@ -33,6 +33,8 @@ NetworkChoice choice_of_bundle(const Workload& workload) {
   return network->empty() ? NetworkChoice{Kind::kHost, ""} : NetworkChoice{Kind::kPath, *network};
 }
 
+}  // namespace
+
 Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
   using Kind = NetworkChoice::Kind;
   const auto word = arguments.value("net");
@@ -44,7 +46,8 @@ Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& w
   return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
 }
 
-Result<std::vector<Published>> read_ports(const Arguments& arguments, const NetworkChoice& choice) {
+Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
+                                                    const NetworkChoice& choice) {
   using Kind = NetworkChoice::Kind;
   std::vector<Published> ports;
   for (const std::string& text : arguments.values("publish")) {
@@ -55,6 +58,8 @@ Result<std::vector<Published>> read_ports(const Arguments& arguments, const Netw
   }
   return ports;
 }
+
+namespace {
 
 bool names_systemd(const std::vector<std::string>& options) {
   for (std::size_t i = 0; i < options.size(); ++i)
@@ -113,7 +118,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments, workload));
-  TRY_ASSIGN(settings.published, read_ports(arguments, settings.network));
+  TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
   if (const auto grace = arguments.value("grace")) {
     TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
   }
