@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/statistics/stats.hpp"
@@ -105,7 +106,7 @@ std::optional<std::uint64_t> cpu_hundredths(const Usage& before, const Usage& no
   if (passed.count() == 0) return std::nullopt;
   const double share =
       static_cast<double>(*now.cpu_ns - *before.cpu_ns) / static_cast<double>(passed.count());
-  return static_cast<std::uint64_t>(share * static_cast<double>(kWhole) + 0.5);
+  return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(kWhole)));
 }
 
 }  // namespace ocirun::pods

@@ -18,9 +18,11 @@ BOOST_AUTO_TEST_CASE(traffic_is_the_sum_of_all_devices_but_the_loopback_device) 
   constexpr std::string_view kText =
       "Inter-|   Receive                                                |  Transmit\n"
       " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs\n"
-      "    lo:  500       5    0    0    0     0          0         0      500       5    0    0    "
+      "    lo:  500       5    0    0    0     0          0         0      500       5    0    0   "
+      " "
       "0     0       0          0\n"
-      "  eth0: 1000      10    0    0    0     0          0         0     2000      20    0    0    "
+      "  eth0: 1000      10    0    0    0     0          0         0     2000      20    0    0   "
+      " "
       "0     0       0          0\n"
       "a:b:5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n"
       "odd: 1 2\n";

@@ -48,9 +48,7 @@ struct CopyScene {
     };
   }
   static PathOpener outside() {
-    return [](const std::string& path, int flags) {
-      return linux::sys::open(path.c_str(), flags);
-    };
+    return [](const std::string& path, int flags) { return linux::sys::open(path.c_str(), flags); };
   }
   CopyRules rules() {
     return {.owner = {}, .warn = [this](const std::string& text) { warnings.push_back(text); }};
@@ -94,12 +92,13 @@ BOOST_AUTO_TEST_CASE(a_target_is_a_directory_that_gets_the_name_or_the_name_itse
 }
 
 BOOST_AUTO_TEST_CASE(modes_without_special_bits_and_times_are_kept) {
-  must(linux::sys::utimensat(Fd{AT_FDCWD}, (scratch / "root/d/file").c_str(), {.tv_sec = 1000, .tv_nsec = 5},
-                             {.tv_sec = 2000, .tv_nsec = 7}));
+  must(linux::sys::utimensat(Fd{AT_FDCWD}, (scratch / "root/d/file").c_str(),
+                             {.tv_sec = 1000, .tv_nsec = 5}, {.tv_sec = 2000, .tv_nsec = 7}));
   BOOST_REQUIRE(::chmod((scratch / "root/d/file").c_str(), 06751) == 0);
   BOOST_REQUIRE(::chmod((scratch / "root/d/sub").c_str(), 03775) == 0);
   must(copy_out("/d", "host/d"));
-  const struct stat file = must(linux::sys::fstatat(Fd{AT_FDCWD}, (scratch / "host/d/file").c_str()));
+  const struct stat file =
+      must(linux::sys::fstatat(Fd{AT_FDCWD}, (scratch / "host/d/file").c_str()));
   BOOST_TEST((file.st_mode & 07777) == 0751U);
   BOOST_TEST((file.st_mtim.tv_sec == 2000 && file.st_mtim.tv_nsec == 7));
   const struct stat sub = must(linux::sys::fstatat(Fd{AT_FDCWD}, (scratch / "host/d/sub").c_str()));
@@ -114,8 +113,8 @@ BOOST_AUTO_TEST_CASE(no_symlink_is_followed_below_source_and_target) {
   fs::remove(scratch / "root/d/way");
   fs::create_directory(scratch / "root/d/way");
   write("root/d/way/secret", "evil");
-  BOOST_TEST(ends_with(must_fail(copy_out("/d/.", "host/d")),
-                       "way: is in the way: it is no directory"));
+  BOOST_TEST(
+      ends_with(must_fail(copy_out("/d/.", "host/d")), "way: is in the way: it is no directory"));
   BOOST_TEST(read("host/secret") == "secret");
   fs::create_directories(scratch / "from/sub");
   fs::remove_all(scratch / "root/d/sub");
@@ -142,8 +141,8 @@ BOOST_AUTO_TEST_CASE(fifos_are_left_out_and_neither_read_nor_replaced) {
   BOOST_TEST(!fs::exists(scratch / "host/d/pipe"));
   BOOST_REQUIRE(warnings.size() == 1);
   BOOST_TEST(warnings.front() == "/d/pipe: is a FIFO, and is left out");
-  BOOST_TEST(ends_with(must_fail(copy_out("/d/pipe", "host/pipe")),
-                       "is a FIFO, and cannot be copied"));
+  BOOST_TEST(
+      ends_with(must_fail(copy_out("/d/pipe", "host/pipe")), "is a FIFO, and cannot be copied"));
   BOOST_TEST(ends_with(must_fail(copy_in("host/secret", "/d/pipe")),
                        "pipe: is in the way: it is neither a file nor a symlink"));
 }
@@ -159,10 +158,10 @@ BOOST_AUTO_TEST_CASE(files_of_the_kernel_are_neither_read_nor_written) {
 
 BOOST_AUTO_TEST_CASE(a_directory_is_not_copied_into_itself) {
   for (const char* target : {"root/d", "root/d/new", "root/d/sub"})
-    BOOST_TEST(ends_with(must_fail(copy_out("/d", target)),
-                         "a directory cannot be copied into itself"));
-  BOOST_TEST(ends_with(must_fail(copy_out("/d/.", "root/d")),
-                       "a directory cannot be copied into itself"));
+    BOOST_TEST(
+        ends_with(must_fail(copy_out("/d", target)), "a directory cannot be copied into itself"));
+  BOOST_TEST(
+      ends_with(must_fail(copy_out("/d/.", "root/d")), "a directory cannot be copied into itself"));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_incomplete_is_left_after_an_error) {
