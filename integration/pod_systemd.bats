@@ -20,6 +20,7 @@ source "$LIB/systemd-beds.bash"
       for hierarchy in memory cpu freezer systemd; do
         grep -qx "$(pid a-b.one)" "/sys/fs/cgroup/$hierarchy/$c/ocirun-a-b.one.scope/cgroup.procs" || { echo "not in $hierarchy"; exit 1; }
       done
+      equal stats "67108864 true" "$(pod stats --format json a-b | jq -r ".[0] | \"\(.memoryLimitBytes) \(.memoryBytes > 0 and .cpuNanoseconds > 0)\"")"
     }
     check
     systemd daemon-reload
