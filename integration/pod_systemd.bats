@@ -68,6 +68,7 @@ source "$LIB/systemd-beds.bash"
     # The first program that wants more than is left is killed; the other has room then.
     soon killed "137 true, null false" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | sort | join(\", \")"
     equal status running "$(says .status)"
+    equal stats "1 50331648 true" "$(pod stats --format json a-b | jq -r "\"\(length) \(.[0].memoryLimitBytes) \(.[0] | .memoryBytes > 0 and .cpuNanoseconds > 0 and .pids >= 1)\"")"
     pod stop a-b
     equal "killed at last" 1 "$(says "[.containers[] | select(.oomKilled)] | length")"
     pod delete a-b
