@@ -4,16 +4,8 @@
 load lib/common
 source "$LIB/pod-scene.bash"
 
-setup_file() {
-  # pasta copies the addresses of the interface that leads outside.
-  ip link add outside0 type veth peer name outside1 2>/dev/null || return 0
-  ip link set outside1 up
-  ip address add 192.0.2.9/24 dev outside0
-  ip link set outside0 up
-  ip route add default via 192.0.2.1
-  [[ ! -e /proc/sys/net/ipv6 ]] || { ip address add 2001:db8::9/64 nodad dev outside0 && ip route add default via 2001:db8::1; }
-}
-teardown_file() { ip link delete outside0 2>/dev/null || true; }
+setup_file() { add_way_outside; }
+teardown_file() { remove_way_outside; }
 
 forwarder() { jq .forwarder.pid "data/pods/$POD/pod.json"; }
 answers() { [[ $(curl -s -m 2 http://127.0.0.1:18080/) == hello ]]; }
@@ -34,11 +26,6 @@ answers() { [[ $(curl -s -m 2 http://127.0.0.1:18080/) == hello ]]; }
   equal "" "$(pod_names)"
 }
 
-# needs_pasta: skips without pasta, or without a way outside.
-needs_pasta() {
-  [[ -x $(command -v pasta) && -e /dev/net/tun ]] || skip "needs pasta and /dev/net/tun"
-  ip link show outside0 >/dev/null || skip "needs a pair of interfaces"
-}
 events() { pod events "$POD" | jq -r .event | xargs; }
 has_recovered() { [[ $(events) == *" recovered ready" ]]; }
 

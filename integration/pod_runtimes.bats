@@ -125,10 +125,26 @@ a_bad_life() {
   equal "" "$("$RUNTIME" --root "$ROOT" list -q)"
 }
 
+# a_day RUNTIME: what `stats`, `ports` and `cp` say and do.
+a_day() {
+  find_runtime "$1"
+  document
+  with --restart never --wait-ready=30
+  equal '["one",33554432,0]' "$(pod stats --format json "$POD" | jq -c '.[0] | [.container, .memoryLimitBytes, .networkSentBytes]')"
+  equal true "$(pod stats --format json "$POD" | jq '.[0] | .cpuNanoseconds > 0 and .memoryBytes > 0 and .pids >= 1')"
+  equal "$POD: has no ports" "$(pod ports "$POD")"
+  pod cp -c one app.yaml "$POD:/work/copy"
+  pod cp -c two "$POD:/work/copy" copy
+  equal "$(<app.yaml)" "$(<copy)"
+}
+
 @test "runc: the life of a pod" { a_life runc; }
 @test "crun: the life of a pod" { a_life crun; }
 @test "runc: restarts, a killed supervisor, a program that does not exist" { a_bad_life runc; }
 @test "crun: restarts, a killed supervisor, a program that does not exist" { a_bad_life crun; }
+
+@test "runc: stats, ports and cp" { a_day runc; }
+@test "crun: stats, ports and cp" { a_day crun; }
 
 @test "the bundles of a plan run with runc and crun" {
   local name

@@ -20,6 +20,7 @@ source "$LIB/systemd-beds.bash"
       for hierarchy in memory cpu freezer systemd; do
         grep -qx "$(pid a-b.one)" "/sys/fs/cgroup/$hierarchy/$c/ocirun-a-b.one.scope/cgroup.procs" || { echo "not in $hierarchy"; exit 1; }
       done
+      equal stats "67108864 true" "$(pod stats --format json a-b | jq -r ".[0] | \"\(.memoryLimitBytes) \(.memoryBytes > 0 and .cpuNanoseconds > 0)\"")"
     }
     check
     systemd daemon-reload
@@ -67,6 +68,7 @@ source "$LIB/systemd-beds.bash"
     # The first program that wants more than is left is killed; the other has room then.
     soon killed "137 true, null false" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | sort | join(\", \")"
     equal status running "$(says .status)"
+    equal stats "1 50331648 true" "$(pod stats --format json a-b | jq -r "\"\(length) \(.[0].memoryLimitBytes) \(.[0] | .memoryBytes > 0 and .cpuNanoseconds > 0 and .pids >= 1)\"")"
     pod stop a-b
     equal "killed at last" 1 "$(says "[.containers[] | select(.oomKilled)] | length")"
     pod delete a-b

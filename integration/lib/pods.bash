@@ -29,3 +29,19 @@ reaches() { eventually is_now "$@"; }
 
 # has_lines CONTAINER NUMBER: the container has written so many lines.
 has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
+
+# add_way_outside, for setup_file: pasta copies the addresses of the interface that leads outside.
+add_way_outside() {
+  ip link add outside0 type veth peer name outside1 2>/dev/null || return 0
+  ip link set outside1 up
+  ip address add 192.0.2.9/24 dev outside0
+  ip link set outside0 up
+  ip route add default via 192.0.2.1
+  [[ ! -e /proc/sys/net/ipv6 ]] || { ip address add 2001:db8::9/64 nodad dev outside0 && ip route add default via 2001:db8::1; }
+}
+remove_way_outside() { ip link delete outside0 2>/dev/null || true; }
+# needs_pasta: skips without pasta, or without a way outside.
+needs_pasta() {
+  [[ -x $(command -v pasta) && -e /dev/net/tun ]] || skip "needs pasta and /dev/net/tun"
+  ip link show outside0 >/dev/null || skip "needs a pair of interfaces"
+}

@@ -82,6 +82,7 @@ extern const Command kValidate;
 extern const Command kRun, kPlan;
 extern const Command kStart, kRestart;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
+extern const Command kPorts, kStats, kCopy;
 extern const Command kWait, kKill;
 extern const Command kImages, kVolumes;
 

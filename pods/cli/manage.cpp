@@ -1,7 +1,6 @@
 #include "pods/run/manage.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 #include <utility>
 
 #include "linux/process/exec.hpp"
-#include "pods/cli/commands.hpp"
+#include "pods/cli/views.hpp"
 #include "pods/prepare/child_call.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
@@ -140,48 +139,12 @@ Result<int> remove(const Arguments& arguments, const Caller&) {
   return outcomes.exit_status();
 }
 
-std::string why_no_program_runs(const ContainerRecord& container) {
-  std::string text =
-      fmt::format("{}container \"{}\" {}", container.is_init ? "init " : "", container.name,
-                  container.status == ContainerStatus::kExited ? "has ended" : "does not run");
-  if (!container.reason.empty()) text += fmt::format(" ({})", container.reason);
-  return text;
-}
-
-/// The container that --container names, or the only one whose program runs. An init container that
-/// has ended is no candidate.
-Result<ContainerRecord> choose_container(const PodRecord& record,
-                                         const std::optional<std::string>& wanted) {
-  std::vector<std::string> candidates, others;
-  std::optional<ContainerRecord> only;
-  for (const ContainerRecord& container : record.containers) {
-    const bool runs = container.status == ContainerStatus::kRunning;
-    if (wanted && container.name == *wanted) {
-      if (runs) return container;
-      return refuse("{}: no program can be executed in it", why_no_program_runs(container));
-    }
-    if (!runs) {
-      others.push_back(why_no_program_runs(container));
-      continue;
-    }
-    candidates.push_back(container.name);
-    only = container;
-  }
-  if (candidates.empty())
-    return refuse("no container of the pod runs: {}", fmt::join(others, ", "));
-  if (wanted)
-    return refuse("the pod has no container \"{}\"; those that run: {}", *wanted,
-                  fmt::join(candidates, ", "));
-  if (candidates.size() > 1)
-    return refuse("several containers run: -c names one of {}", fmt::join(candidates, ", "));
-  return *only;
-}
-
 Result<int> exec(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
   TRY_ASSIGN(const PodView view, view_pod(pods, arguments.operands().front()));
   TRY_ASSIGN(const ContainerRecord container,
-             choose_container(view.record, arguments.value("container")));
+             choose_running_container(view.record, arguments.value("container"),
+                                      "no program can be executed in it"));
   std::vector<std::string> words = view.record.runtime;
   words.emplace_back("exec");
   if (arguments.has("tty")) words.emplace_back("--tty");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pods/cli/commands.hpp"
+#include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
 
@@ -25,5 +26,13 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
 /// The request that `start` and `restart` repeat.
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
                               const Settings& settings, const Workload& workload);
+/// The request that the pod `name` was run with. Errors: the pod has no run.json.
+Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name);
+
+/// The network of --net, else the one that a bundle asks for. Errors: another value.
+Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload);
+/// The values of --publish. Errors: another form; nobody forwards ports in the network `choice`.
+Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
+                                                    const NetworkChoice& choice);
 
 }  // namespace ocirun::pods::cli

@@ -46,6 +46,8 @@ Result<NetworkChoice> read_net(const Arguments& arguments, const Workload& workl
   return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
 }
 
+}  // namespace
+
 Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
   using Kind = NetworkChoice::Kind;
   TRY_ASSIGN(NetworkChoice choice, read_net(arguments, workload));
@@ -61,7 +63,8 @@ Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& w
   return choice;
 }
 
-Result<std::vector<Published>> read_ports(const Arguments& arguments, const NetworkChoice& choice) {
+Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
+                                                    const NetworkChoice& choice) {
   using Kind = NetworkChoice::Kind;
   std::vector<Published> ports;
   for (const std::string& text : arguments.values("publish")) {
@@ -72,6 +75,8 @@ Result<std::vector<Published>> read_ports(const Arguments& arguments, const Netw
   }
   return ports;
 }
+
+namespace {
 
 bool names_systemd(const std::vector<std::string>& options) {
   for (std::size_t i = 0; i < options.size(); ++i)
@@ -130,7 +135,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments, workload));
-  TRY_ASSIGN(settings.published, read_ports(arguments, settings.network));
+  TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
   if (const auto grace = arguments.value("grace")) {
     TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
   }

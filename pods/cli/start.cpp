@@ -8,14 +8,6 @@
 #include "pods/state/request.hpp"
 
 namespace ocirun::pods::cli {
-namespace {
-
-constexpr std::array kStartOptions{kDataOption};
-constexpr std::array kRestartOptions{
-    Option{"container", "CONTAINER", "only this container, of a pod that runs", 'c'},
-    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
-    kDataOption,
-};
 
 Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
@@ -27,6 +19,15 @@ Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& 
         name);
   return request;
 }
+
+namespace {
+
+constexpr std::array kStartOptions{kDataOption};
+constexpr std::array kRestartOptions{
+    Option{"container", "CONTAINER", "only this container, of a pod that runs", 'c'},
+    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
+    kDataOption,
+};
 
 /// Repeats `run --detach` in the place of what is left of the pod.
 Result<int> repeat(const Command& command, const RunRequest& request, const Arguments& own,

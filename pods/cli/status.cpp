@@ -4,8 +4,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
-#include "pods/cli/commands.hpp"
-#include "pods/run/manage.hpp"
+#include "pods/cli/views.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -64,27 +63,6 @@ std::string json_of(const std::vector<PodView>& views, bool is_list) {
   return std::move(out).take() + "\n";
 }
 
-using Row = std::vector<std::string>;
-
-/// Pads the cells of each column to the widest one, except in the last column.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i == widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
-    line.resize(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::string list_of_pods(const std::vector<PodView>& views) {
   std::vector<Row> rows{{"POD", "STATUS", "READY", "RESTARTS", "KIND", "REASON"}};
   for (const PodView& view : views) {
@@ -99,7 +77,7 @@ std::string list_of_pods(const std::vector<PodView>& views) {
                     fmt::format("{}/{}", ready, count), fmt::format("{}", restarts),
                     view.record.kind, linux::in_one_line(view.record.reason)});
   }
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string reason_of(const ContainerRecord& container) {
@@ -128,35 +106,19 @@ std::string details_of(const PodView& view) {
                     container.pid == 0 ? "-" : fmt::format("{}", container.pid),
                     container.exit_code ? fmt::format("{}", *container.exit_code) : "-",
                     reason_of(container)});
-  return text + "\n" + table(rows);
+  return text + "\n" + text_table(rows);
 }
 
 Result<int> status(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const bool json, wants_json(arguments));
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  std::vector<std::string> names = arguments.operands();
-  const bool is_list = names.empty();
-  if (is_list) {
-    TRY_ASSIGN(names, pods.names());
-  }
-  std::vector<PodView> views;
-  for (const std::string& name : names) {
-    auto view = view_pod(pods, name);
-    // Another command may have deleted the pod meanwhile.
-    if (!view && is_list && view.error().number() == ENOENT) continue;
-    if (!view && is_list && view.error().number() == kNewerRecord) {
-      warn(view.error().message());
-      continue;
-    }
-    if (!view) return std::unexpected(view.error());
-    views.push_back(*std::move(view));
-  }
+  TRY_ASSIGN(const ChosenPods chosen, view_pods(pods, arguments.operands()));
   if (json) {
-    TRY(print(json_of(views, is_list || names.size() > 1)));
-  } else if (is_list) {
-    TRY(print(list_of_pods(views)));
+    TRY(print(json_of(chosen.views, chosen.is_list)));
+  } else if (arguments.operands().empty()) {
+    TRY(print(list_of_pods(chosen.views)));
   } else {
-    for (const PodView& view : views) TRY(print(details_of(view)));
+    for (const PodView& view : chosen.views) TRY(print(details_of(view)));
   }
   return 0;
 }

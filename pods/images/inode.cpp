@@ -179,7 +179,9 @@ Result<void> copy_piece(Fd from, Fd to, off_t begin, off_t end) {
   return {};
 }
 
-Result<void> copy_content(Fd from, Fd to, off_t size) {
+}  // namespace
+
+Result<void> copy_file_content(Fd from, Fd to, off_t size) {
   if (size == 0 || ::ioctl(to.value, FICLONE, from.value) == 0) return {};
   for (off_t begin = 0; begin < size;) {
     begin = ::lseek(from.value, begin, SEEK_DATA);
@@ -187,6 +189,8 @@ Result<void> copy_content(Fd from, Fd to, off_t size) {
     if (begin < 0) return fail(errno, "look for the data");
     const off_t hole = ::lseek(from.value, begin, SEEK_HOLE);
     if (hole < 0) return fail(errno, "look for the holes");
+    // A filesystem in user space may answer anything.
+    if (hole <= begin) return refuse("its filesystem says that it has a hole in front of its data");
     TRY(copy_piece(from, to, begin, std::min(hole, size)));
     begin = hole;
   }
@@ -194,11 +198,13 @@ Result<void> copy_content(Fd from, Fd to, off_t size) {
   return {};
 }
 
+namespace {
+
 Result<void> copy_file(Fd from, Fd to, const char* name, const struct stat& info, Owners owners) {
   TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   TRY_ASSIGN(const UniqueFd copy,
              sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  TRY(copy_content(source, copy, info.st_size));
+  TRY(copy_file_content(source, copy, info.st_size));
   TRY(copy_owner_and_attributes(source, info, copy, owners));
   TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
   return sys::fchmod(copy, info.st_mode & 07777);

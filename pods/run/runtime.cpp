@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <limits>
 
 #include "bundle/json/document.hpp"
+#include "bundle/json/writer.hpp"
+#include "linux/base/file_io.hpp"
 #include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
@@ -51,6 +55,30 @@ Result<int> Runtime::end_create(linux::Child& call, const std::string& bundle) c
   TRY_ASSIGN(const int status, within(end_of(call), command_.front() + " create"));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return read_pid_file(pid_file_of(bundle));
   return refuse("{} create {}", command_.front(), linux::describe_end(status));
+}
+
+Result<int> Runtime::find_pid(const std::string& id) const {
+  TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
+  TRY_ASSIGN(linux::Child child,
+             start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
+  output.writer.reset();
+  const std::string text =
+      read_text(output.reader, std::chrono::steady_clock::now() + kProgramPatience);
+  const std::string what = fmt::format("{} state {}", command_.front(), id);
+  TRY_ASSIGN(const int status, within(end_of(child), what));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return refuse("{}: {}", what, linux::describe_end(status));
+  bundle::Document document;
+  bundle::Report report;
+  if (!document.parse(text, report)) return refuse("{}: writes no JSON", what);
+  const bundle::Node* state = document.root()->find("status");
+  const bundle::Node* pid = document.root()->find("pid");
+  constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
+  const bool is_known = state != nullptr && pid != nullptr && pid->number > 1 &&
+                        pid->kind == bundle::Node::Kind::kNatural && pid->number <= kMost;
+  if (!is_known || !state->is_string()) return refuse("{}: tells no status and pid", what);
+  if (state->text != "running") return refuse("the container is {}", bundle::escaped(state->text));
+  return static_cast<int>(pid->number);
 }
 
 Result<void> Runtime::kill(const std::string& id, int signal) const {

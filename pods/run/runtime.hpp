@@ -38,6 +38,10 @@ class Runtime {
   /// the stream `err` of begin_create().
   Result<int> end_create(linux::Child& call, const std::string& bundle) const;
 
+  /// Asks `state` for the pid of the container's program. Errors: the program does not run; those
+  /// of end_program().
+  Result<int> find_pid(const std::string& id) const;
+
   /// Sends a signal to the program. Errors: also that the program has ended.
   Result<void> kill(const std::string& id, int signal) const;
   /// Kills the container if it runs, and removes it. Does nothing if there is no such container.

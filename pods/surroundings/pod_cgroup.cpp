@@ -119,6 +119,11 @@ std::uint64_t count_oom_kills(const std::string& path) {
   return cgroup ? (*cgroup)->oom_kills() : 0;
 }
 
+Result<cgroups::Stats> read_cgroup_stats(const std::string& path) {
+  TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+  return cgroup->stats();
+}
+
 Result<cgroups::OomWatch> watch_oom(const std::string& path) {
   TRY_ASSIGN(const auto cgroup, cgroup_at(path));
   return cgroup->watch_oom();

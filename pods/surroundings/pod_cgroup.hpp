@@ -5,6 +5,7 @@
 
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/plan/resources.hpp"
+#include "cgroups/statistics/stats.hpp"
 #include "linux/base/error.hpp"
 #include "pods/documents/workload.hpp"
 #include "pods/model/pod.hpp"
@@ -43,6 +44,9 @@ cgroups::Resources resources_of(const Amounts& limits);
 /// How many processes of the cgroup at `path` the kernel has killed for lack of memory; 0 if that
 /// is not known.
 std::uint64_t count_oom_kills(const std::string& path);
+
+/// The kernel's counters for the cgroup at `path`. Errors: there is no such cgroup.
+Result<cgroups::Stats> read_cgroup_stats(const std::string& path);
 
 /// Watches for a lack of memory in the cgroup at `path`. Errors: the cgroup has no memory
 /// controller.

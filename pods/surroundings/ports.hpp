@@ -42,6 +42,16 @@ Result<void> publish(const std::vector<Published>& published, Pod& pod);
 /// same port.
 Result<std::vector<Forward>> forwards_of(const Pod& pod);
 
+/// A port of a pod.
+struct PodPort {
+  Forward forward;
+  const Container* container = nullptr;  // that has the port; nullptr: no container names the port
+  std::string name;                      // in the document; "": none
+};
+/// The forwards of the pod, with the containers that have the ports. Points into `pod`. Errors:
+/// those of forwards_of().
+Result<std::vector<PodPort>> ports_of(const Pod& pod);
+
 /// Returns a name for a process of the host in messages, such as "the pod \"web\""; "" to name it
 /// by its program.
 using ProcessNamer = std::function<std::string(int pid)>;

@@ -111,4 +111,21 @@ Result<void> publish(const std::vector<Published>& published, Pod& pod) {
   return {};
 }
 
+Result<std::vector<PodPort>> ports_of(const Pod& pod) {
+  TRY_ASSIGN(std::vector<Forward> forwards, forwards_of(pod));
+  std::vector<PodPort> ports;
+  for (Forward& forward : forwards) {
+    PodPort& found = ports.emplace_back(
+        PodPort{.forward = std::move(forward), .container = nullptr, .name = {}});
+    for (const Container& container : pod.containers)
+      for (const Port& port : container.ports)
+        if (found.container == nullptr && port.number == found.forward.pod_port &&
+            port.protocol == found.forward.protocol) {
+          found.container = &container;
+          found.name = port.name;
+        }
+  }
+  return ports;
+}
+
 }  // namespace ocirun::pods

@@ -112,6 +112,7 @@ constexpr std::array kPodOptions{
     Option{"runtime", 0, "PATH", "another OCI runtime", Completes::kFile},
     Option{"data", 0, "DIR", "where images and pods are kept", Completes::kDirectory},
     Option{"format", 0, "FORMAT", "json or text"},
+    Option{"no-stream", 0, "", "print statistics once"},
     Option{"container", 'c', "CONTAINER", "which container"},
     Option{"follow", 'f', "", "wait for more"},
     Option{"since", 0, "TIME", "lines since then"},

@@ -87,4 +87,15 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_is_an_error_that_lists_the_names) {
   BOOST_TEST(after({"80/tcp=1"}) == " 1 80/tcp; 53 53/udp;");
 }
 
+BOOST_AUTO_TEST_CASE(each_port_of_the_host_has_the_container_and_the_name_of_its_port) {
+  pod.containers[0].name = "app";
+  must(publish({must(read_published("web=8080")), must(read_published("9000/udp=9001"))}, pod));
+  const std::vector<PodPort> ports = must(ports_of(pod));
+  BOOST_REQUIRE(ports.size() == 3);
+  BOOST_TEST((ports[0].container == &pod.containers[0] && ports[0].name == "web"));
+  BOOST_TEST(ports[0].forward.host_port == 8080);
+  BOOST_TEST((ports[1].container == nullptr && ports[1].name.empty()));
+  BOOST_TEST((ports[2].container == &pod.containers[0] && ports[2].name == "dns"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
