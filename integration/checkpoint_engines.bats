@@ -121,8 +121,9 @@ is_a_container() {
 }
 
 @test "podman container checkpoint --tcp-established and restore keep a connection" {
-  # What the container logs has gone through a connection.
-  podman run -d --name one --network none localhost/busybox sh -c "sleep 100000 | nc -l -p 5000 & until { $COUNTS; } | nc 127.0.0.1 5000; do :; done"
+  # What the container logs has gone through a connection. criu interrupts a sleep, and the sleep of busybox 1.37 ends then: the
+  # loop keeps the listener's input open, without which the listener would end the connection.
+  podman run -d --name one --network none localhost/busybox sh -c "while :; do sleep 1000; done | nc -l -p 5000 & until { $COUNTS; } | nc 127.0.0.1 5000; do :; done"
   eventually logs_beyond one 3
   run podman container checkpoint one
   output_mentions "--tcp-established"
