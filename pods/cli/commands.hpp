@@ -84,7 +84,7 @@ extern const Command kStart, kRestart;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
 extern const Command kPorts, kStats, kCopy;
 extern const Command kWait, kKill;
-extern const Command kImages, kVolumes;
+extern const Command kImages, kPull, kVolumes;
 
 /// Prints to stdout. Errors: stdout is closed, or its disk is full.
 Result<void> print(std::string_view text);
@@ -120,6 +120,25 @@ Result<bool> wants_json(const Arguments& arguments);
 /// The options that complete a document, for `run` and `plan`, followed by the command's `own`
 /// options.
 std::vector<Option> with_given_options(std::span<const Option> own);
+enum class Empty : std::uint8_t { kRefused, kAllowed };
+/// "NAME=VALUE" of each use of an option. `empty`: whether VALUE may be "". Errors: another form; a
+/// NAME that is given twice.
+Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
+                                                    std::string_view option,
+                                                    Empty empty = Empty::kRefused);
+
+inline constexpr Option kPullSecretOption{
+    "pull-secret", "NAME=AUTHFILE",
+    "the file with the credentials of the pull secret NAME, as `skopeo login` writes it"};
+inline constexpr Option kPlainHttpOption{
+    "plain-http", "HOST[:PORT]", "speak with this registry without TLS, or without verifying it"};
+inline constexpr Option kPullTimeoutOption{
+    "pull-timeout", "SECONDS", "give a pull up when nothing arrives for so long (default 120)"};
+/// The values of --pull, --pull-secret, --plain-http and --pull-timeout. Errors name the option.
+Result<Pulling> read_pulling(const Arguments& arguments);
+/// Warns of each pull secret of the document that no --pull-secret gives.
+void warn_of_pull_secrets(const Arguments& arguments, const Workload& workload);
+
 /// The values of these options. Errors name the option and the form of its value.
 Result<Given> read_given(const Arguments& arguments);
 

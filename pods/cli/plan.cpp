@@ -19,7 +19,8 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   const auto output = arguments.value("output");
   if (!output) return refuse("-o DIR is missing: the directory for the bundles");
   TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file));
-  TRY_ASSIGN(const Given given, read_given(arguments));
+  TRY_ASSIGN(Given given, read_given(arguments));
+  given.pulling.is_ordinary = caller.is_ordinary;
   TRY_ASSIGN(const std::string name, name_for(arguments, workload, file));
   TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
   TRY(replace_parts(given, workload.pod));

@@ -48,18 +48,6 @@ constexpr std::array kRunOwnOptions{
     kDataOption,
 };
 
-/// Shows on a terminal which layer is unpacked.
-void show_progress(const std::string& image, const AddProgress& progress) {
-  const bool is_done = progress.size != 0 && progress.read >= progress.size;
-  const std::string part = progress.size == 0
-                               ? fmt::format("{} MiB", progress.read >> 20)
-                               : fmt::format("{:3} %", progress.read * 100 / progress.size);
-  static_cast<void>(
-      linux::write_all(Fd{STDERR_FILENO},
-                       fmt::format("\r{}: layer {} of {}: {}{}", linux::in_one_line(image),
-                                   progress.index + 1, progress.count, part, is_done ? "\n" : "")));
-}
-
 /// Prints a line, but leaves it out if nobody reads the output: the supervisor must not wait. The
 /// logs have all lines.
 void print_if_read(Fd out, std::string_view text) {
@@ -85,7 +73,7 @@ Listener terminal_listener(bool has_prefix) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   listener.note = [](const std::string& sentence) { note(sentence); };
-  if (::isatty(STDERR_FILENO) == 1) listener.progress = show_progress;
+  if (::isatty(STDERR_FILENO) == 1) listener.progress = show_unpacking;
   listener.print = [has_prefix](const std::string& container, Stream stream,
                                 std::string_view line) {
     const Fd out{stream == Stream::kStderr ? STDERR_FILENO : STDOUT_FILENO};
@@ -180,7 +168,8 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
     return refuse("--profile {}: must be knative", profile);
   for (const std::string_view option :
        {"images", "image", "volume", "secret", "param", "extended", "enforce-required", "seccomp",
-        "seccomp-profiles", "ignore", "env", "env-file", "label"})
+        "seccomp-profiles", "ignore", "env", "env-file", "label", "pull", "pull-secret",
+        "plain-http", "pull-timeout"})
     if (arguments.has(option))
       return refuse("--{} is for documents: the bundle's config.json says all of this itself",
                     option);
@@ -211,6 +200,17 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
 const std::vector<Option> kRunOptions = with_given_options(kRunOwnOptions);
 
 }  // namespace
+
+void show_unpacking(const std::string& image, const AddProgress& progress) {
+  const bool is_done = progress.size != 0 && progress.read >= progress.size;
+  const std::string part = progress.size == 0
+                               ? fmt::format("{} MiB", progress.read >> 20)
+                               : fmt::format("{:3} %", progress.read * 100 / progress.size);
+  static_cast<void>(
+      linux::write_all(Fd{STDERR_FILENO},
+                       fmt::format("\r{}: layer {} of {}: {}{}", linux::in_one_line(image),
+                                   progress.index + 1, progress.count, part, is_done ? "\n" : "")));
+}
 
 Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
                          const std::optional<Repetition>& repetition) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pods/cli/commands.hpp"
+#include "pods/images/store.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
@@ -19,6 +20,9 @@ struct Repetition {
 /// `run`. Returns the exit status.
 Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
                          const std::optional<Repetition>& repetition);
+
+/// Shows on a terminal which layer of an image is unpacked.
+void show_unpacking(const std::string& image, const AddProgress& progress);
 
 /// The settings of `run`. `file` is the operand of the command. Errors name the option.
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,

@@ -17,8 +17,9 @@ namespace {
 /// Options that do not change what the pod is made of, or whose effect fingerprint_of() adds
 /// itself.
 constexpr std::string_view kWithoutShape[] = {
-    "name",  "replace", "detach", "wait-ready", "no-prefix", "keep",    "data", "images",
-    "image", "volume",  "secret", "runtime",    "log-dir",   "seccomp", "env",  "env-file"};
+    "name",   "replace",  "detach", "wait-ready",  "no-prefix",  "keep",        "data",
+    "images", "image",    "volume", "secret",      "runtime",    "log-dir",     "seccomp",
+    "env",    "env-file", "pull",   "pull-secret", "plain-http", "pull-timeout"};
 /// Options that `start` and `restart` set themselves. --env and --env-file are repeated as values.
 constexpr std::string_view kNotRepeated[] = {"replace", "detach", "keep",
                                              "data",    "env",    "env-file"};
@@ -120,6 +121,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
                                    const Workload& workload, const std::string& file) {
   Settings settings;
   TRY_ASSIGN(settings.given, read_given(arguments));
+  settings.given.pulling.is_ordinary = caller.is_ordinary;
   TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
   TRY_ASSIGN(const HostPath runtime,
              linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));

@@ -20,7 +20,14 @@ constexpr std::array kGivenOptions{
     Option{"images", "DIR",
            "an OCI image layout (directory or tar) in which images are looked for"},
     Option{"image", "NAME=SOURCE",
-           "take the image NAME from SOURCE: an OCI layout or docker archive, PATH[:REFERENCE]"},
+           "take the image NAME from SOURCE: an OCI layout or docker archive, PATH[:REFERENCE], or "
+           "docker://REFERENCE"},
+    Option{"pull", "RULE",
+           "always, missing (the default: what the store lacks) or never: fetch images from "
+           "registries"},
+    kPullSecretOption,
+    kPlainHttpOption,
+    kPullTimeoutOption,
     Option{"volume", "NAME[=HOSTDIR][:ro]",
            "the directory for the volume NAME; NAME alone: a directory that ocirun keeps"},
     Option{"secret", "ID=DIR", "the directory with a file for each key of the secret ID"},
@@ -42,24 +49,6 @@ constexpr std::array kGivenOptions{
     Option{"port", "NUMBER", "the port of a Knative container (default: the document's, or 8080)"},
     Option{"restart", "RULE", "always, on-failure or never (default: the document's rule)"},
 };
-
-enum class Empty : std::uint8_t { kRefused, kAllowed };
-
-/// "NAME=VALUE" of each use of an option. `empty`: whether VALUE may be "".
-Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
-                                                    std::string_view option,
-                                                    Empty empty = Empty::kRefused) {
-  std::map<std::string, std::string> pairs;
-  for (const std::string& text : arguments.values(option)) {
-    const std::size_t sign = text.find('=');
-    const bool has_value = empty == Empty::kAllowed || sign + 1 != text.size();
-    if (sign == std::string::npos || sign == 0 || !has_value)
-      return refuse("--{} {}: must have the form NAME=VALUE", option, text);
-    if (!pairs.emplace(text.substr(0, sign), text.substr(sign + 1)).second)
-      return refuse("--{} {}: the name is given twice", option, text);
-  }
-  return pairs;
-}
 
 Result<Restart> read_restart(const std::string& text) {
   if (text == "always") return Restart::kAlways;
@@ -112,6 +101,20 @@ Result<std::map<std::string, VolumeBinding>> read_volumes(const Arguments& argum
 
 }  // namespace
 
+Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
+                                                    std::string_view option, Empty empty) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& text : arguments.values(option)) {
+    const std::size_t sign = text.find('=');
+    const bool has_value = empty == Empty::kAllowed || sign + 1 != text.size();
+    if (sign == std::string::npos || sign == 0 || !has_value)
+      return refuse("--{} {}: must have the form NAME=VALUE", option, text);
+    if (!pairs.emplace(text.substr(0, sign), text.substr(sign + 1)).second)
+      return refuse("--{} {}: the name is given twice", option, text);
+  }
+  return pairs;
+}
+
 std::vector<Option> with_given_options(std::span<const Option> own) {
   std::vector<Option> all(kGivenOptions.begin(), kGivenOptions.end());
   all.insert(all.end(), own.begin(), own.end());
@@ -138,6 +141,7 @@ Result<Given> read_given(const Arguments& arguments) {
   TRY_ASSIGN(given.variables, read_variables(arguments));
   TRY_ASSIGN(given.labels, pairs_of(arguments, "label", Empty::kAllowed));
   given.image_directory = arguments.value("images").value_or("");
+  TRY_ASSIGN(given.pulling, read_pulling(arguments));
   if (arguments.has("enforce-required")) given.requests = Requests::kHard;
   given.user = arguments.value("user").value_or("");
   given.forbid_root = arguments.has("forbid-root");
@@ -171,6 +175,7 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   Workload workload = read_workload(name, text, ignored);
   for (const std::string& warning : workload.warnings) warn(warning);
+  warn_of_pull_secrets(arguments, workload);
   std::vector<std::string> sentences = workload.problems;
   for (const Elsewhere& part : workload.pod.elsewhere) sentences.push_back(workload.at(part));
   for (const std::string& unused : workload.unused_ignored)

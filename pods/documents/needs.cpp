@@ -59,7 +59,17 @@ class Needs {
         !is_rkt_s);
   }
 
+  void add_pull_secret(const PullSecret& secret) {
+    const std::size_t before = needs_.size();
+    add(Gift::kPullSecret, {secret.name}, secret.place,
+        fmt::format("the credentials \"{0}\" for a registry: --pull-secret {0}=AUTHFILE, else your "
+                    "own are used",
+                    secret.name));
+    if (needs_.size() != before) needs_.back().is_optional = true;
+  }
+
   void add_container(const Pod& pod, const Container& container) {
+    if (const PullSecret* secret = pull_secret_of(pod, container)) add_pull_secret(*secret);
     if (pod.kind == Kind::kAppc) add_image(container);
     for (const EnvSource& source : container.env_sources)
       add_secret(pod, source.place,

@@ -8,14 +8,16 @@
 
 namespace ocirun::pods {
 
-/// The option that gives a need: --secret, --param, --volume, --extended, --image, or --param for
-/// each property of a connection. kNone: no option can, as for GPUs.
+/// The option that gives a need: --secret, --param, --volume, --extended, --image, --pull-secret,
+/// or
+/// --param for each property of a connection. kNone: no option can, as for GPUs.
 enum class Gift : std::uint8_t {
   kSecret,
   kParameter,
   kVolume,
   kExtended,
   kImage,
+  kPullSecret,
   kConnection,
   kNone,
 };

@@ -10,6 +10,8 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/images/read_json.hpp"
+#include "pods/images/store_locks.hpp"
+#include "pods/images/stored_layout.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -18,6 +20,7 @@ namespace sys = linux::sys;
 
 constexpr const char* kDirectory = "images";
 constexpr std::string_view kEnding = ".json";
+constexpr std::chrono::seconds kPrunePatience{10};
 
 constexpr auto kKnownImage = bundle::exact_fields<KnownImage>(
     bundle::required("digest", &KnownImage::digest, read_digest),
@@ -98,6 +101,8 @@ Result<std::vector<KnownImage>> prune_images(const Store& store,
     removed.push_back(std::move(image));
   }
   TRY(store.prune(layers));
+  TRY_ASSIGN(const UniqueFd lock, lock_store_alone(store.fd(), kPrunePatience));
+  TRY(prune_pulled(store, keep));
   return removed;
 }
 

@@ -80,14 +80,13 @@ Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents) {
   return images;
 }
 
-Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice) {
-  Archive archive(documents);
-  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
-  const WantedName wanted(choice.reference);
+namespace {
+
+/// The images of `saved` that `wanted` names.
+Result<std::vector<const SavedImage*>> matching(Archive& archive, const WantedName& wanted,
+                                                const std::vector<SavedImage>& saved) {
   std::vector<const SavedImage*> found;
-  std::vector<std::string> names;
   for (const SavedImage& image : saved) {
-    names.insert(names.end(), image.names.begin(), image.names.end());
     bool matches = wanted.is_any();
     if (wanted.digest()) {
       TRY_ASSIGN(const Config* const config, archive.config(image.config));
@@ -99,6 +98,26 @@ Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestCho
     }
     if (matches) found.push_back(&image);
   }
+  return found;
+}
+
+}  // namespace
+
+Result<bool> docker_archive_has(DocumentReader documents, const std::string& reference) {
+  Archive archive(documents);
+  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
+  TRY_ASSIGN(const auto found, matching(archive, WantedName(reference), saved));
+  return !found.empty();
+}
+
+Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice) {
+  Archive archive(documents);
+  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
+  const WantedName wanted(choice.reference);
+  TRY_ASSIGN(const std::vector<const SavedImage*> found, matching(archive, wanted, saved));
+  std::vector<std::string> names;
+  for (const SavedImage& image : saved)
+    names.insert(names.end(), image.names.begin(), image.names.end());
   if (found.size() != 1)
     return refuse("{} images{}: the source has {}", found.empty() ? "no" : "several",
                   wanted.is_any() ? "" : " " + in_quotes(wanted.text()),

@@ -69,6 +69,18 @@ Result<Image> ImageSource::find(const ManifestChoice& choice) const {
       path_);
 }
 
+Result<bool> ImageSource::has(const std::string& reference) const {
+  const DocumentReader documents(*files_, document_bytes_);
+  return within(
+      is_layout_ ? layout_has(documents, reference) : docker_archive_has(documents, reference),
+      path_);
+}
+
+Result<Descriptor> ImageSource::find_manifest(const ManifestChoice& choice) const {
+  DocumentReader documents(*files_, document_bytes_);
+  return within(find_manifest_in_layout(documents, choice), path_);
+}
+
 Result<FileRange> ImageSource::open_layer(const LayerBlob& layer) const {
   return within(files_->open(layer.file), path_);
 }
@@ -262,7 +274,15 @@ Result<std::vector<ListedImage>> list_layout(DocumentReader documents) {
   return images;
 }
 
-Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& choice) {
+Result<bool> layout_has(DocumentReader documents, const std::string& reference) {
+  const WantedName wanted(reference);
+  Search search(documents, wanted);
+  TRY(search.run());
+  return !search.leaves().empty();
+}
+
+Result<Descriptor> find_manifest_in_layout(DocumentReader& documents,
+                                           const ManifestChoice& choice) {
   const WantedName wanted(choice.reference);
   Search search(documents, wanted);
   TRY(search.run());
@@ -272,7 +292,11 @@ Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& cho
         "no image {}{}", in_quotes(wanted.text()),
         names.empty() ? ", its images have no names" : ", it has " + bundle::in_list(names));
   }
-  TRY_ASSIGN(const Descriptor descriptor, choose(search.leaves(), choice.platform));
+  return choose(search.leaves(), choice.platform);
+}
+
+Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& choice) {
+  TRY_ASSIGN(const Descriptor descriptor, find_manifest_in_layout(documents, choice));
   return load(documents, descriptor, choice.platform);
 }
 

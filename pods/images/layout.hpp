@@ -54,6 +54,13 @@ class ImageSource {
   /// diff_ids.
   Result<Image> find(const ManifestChoice& choice) const;
 
+  /// Whether the source has an image of that name, for whatever platform. Errors: those of list().
+  Result<bool> has(const std::string& reference) const;
+
+  /// Finds the manifest of one image in an OCI layout, without reading the manifest. Errors: those
+  /// of find() that concern indexes.
+  Result<Descriptor> find_manifest(const ManifestChoice& choice) const;
+
   /// Opens the content of a layer. The content is not verified here, but by unpack_layer_apart().
   Result<FileRange> open_layer(const LayerBlob& layer) const;
 
@@ -77,6 +84,8 @@ class ImageSource {
 // Both read each index at most once. Errors: those of ImageSource.
 Result<std::vector<ListedImage>> list_layout(DocumentReader documents);
 Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& choice);
+Result<bool> layout_has(DocumentReader documents, const std::string& reference);
+Result<Descriptor> find_manifest_in_layout(DocumentReader& documents, const ManifestChoice& choice);
 
 // docker_archive.cpp: archives of `docker save` that are no OCI layouts. manifest.json names the
 // configuration and the files of the layers of each image. There are no digests of blobs: only the
@@ -85,6 +94,7 @@ Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& cho
 // Both read each configuration at most once. Errors: those of ImageSource.
 Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents);
 Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice);
+Result<bool> docker_archive_has(DocumentReader documents, const std::string& reference);
 
 /// Refuses an image whose number of layers or platform does not fit the configuration.
 Result<void> check_image(const ImageConfig& config, std::size_t layers, const Platform& platform);

@@ -183,7 +183,7 @@ Result<Store> Store::open(const HostPath& given) {
     TRY_ASSIGN(UniqueFd directory, open_or_make_directory(path));
     TRY_ASSIGN(UniqueFd layers, open_or_make_directory(directory, kLayers, 0700));
     TRY(check_private(directory, layers));
-    return Store(std::move(directory), std::move(layers));
+    return Store(path, std::move(directory), std::move(layers));
   }();
   return within(std::move(opened), "image store {}", path.string());
 }

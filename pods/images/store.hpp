@@ -79,11 +79,13 @@ class Store {
   /// layer's directory.
   Result<UniqueFd> open_layer(const StoredLayer& layer) const;
   Fd fd() const { return directory_; }
+  const HostPath& path() const { return path_; }  // absolute
 
  private:
-  Store(UniqueFd directory, UniqueFd layers)
-      : directory_(std::move(directory)), layers_(std::move(layers)) {}
+  Store(HostPath path, UniqueFd directory, UniqueFd layers)
+      : path_(std::move(path)), directory_(std::move(directory)), layers_(std::move(layers)) {}
 
+  HostPath path_;
   UniqueFd directory_, layers_;
 };
 

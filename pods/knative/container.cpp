@@ -96,6 +96,10 @@ constexpr linux::Named<SeccompRequest::Kind> kSeccompKinds[] = {
     {"Localhost", SeccompRequest::Kind::kLocalhost},
     {"Unconfined", SeccompRequest::Kind::kUnconfined}};
 
+constexpr linux::Named<PullPolicy> kPullPolicies[] = {{"Always", PullPolicy::kAlways},
+                                                      {"IfNotPresent", PullPolicy::kMissing},
+                                                      {"Never", PullPolicy::kNever}};
+
 bool profile_file(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
   if (!out.starts_with('/') && !has_dot_dot(out)) return true;
@@ -181,7 +185,12 @@ constexpr auto kContainer =
         field("startupProbe", &Container::startup, knative_probe),
         field("resources", &Container::resources, kResources),
         field("volumeMounts", &Container::mounts, knative_mounts),
-        part("securityContext", kSecurityContext), no_effect("imagePullPolicy", kNothingIsFetched),
+        part("securityContext", kSecurityContext),
+        field("imagePullPolicy", &Container::pull_policy,
+              bundle::word(
+                  "imagePullPolicy",
+                  [](std::string_view word) { return linux::value_of(kPullPolicies, word); },
+                  [] { return linux::names_of(kPullPolicies); })),
         no_effect("terminationMessagePath",
                   "the status of the pod has no message of the container"),
         no_effect("terminationMessagePolicy",

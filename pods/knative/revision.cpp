@@ -7,19 +7,18 @@
 namespace ocirun::pods {
 namespace {
 
-bool pull_secrets(Value at, Pod& /*out*/) {
-  struct Reference {
-    std::string name;
-  };
+bool pull_secrets(Value at, Pod& out) {
   static constexpr auto kReference =
-      exact_fields<Reference>(required("name", &Reference::name, dns_name));
-  std::vector<Reference> secrets;
+      exact_fields<PullSecret>(required("name", &PullSecret::name, dns_name));
+  std::vector<PullSecret> secrets;
   if (!list_of(kReference)(at, secrets)) return false;
   if (secrets.size() > 1) {
     at.problem("must have one secret at most, not {}", secrets.size());
     return false;
   }
-  if (!secrets.empty()) at.warning("has no effect: {}", kNothingIsFetched);
+  if (secrets.empty()) return true;
+  out.pull_secret = std::move(secrets.front());
+  out.pull_secret->place = &at.node();
   return true;
 }
 

@@ -152,6 +152,15 @@ struct SeccompRequest {
   Place place = nullptr;
 };
 
+/// When an image is fetched from its registry. kMissing: if the store does not have it.
+enum class PullPolicy : std::uint8_t { kAlways, kMissing, kNever };
+
+/// The secret with the credentials for the registry of an image.
+struct PullSecret {
+  std::string name;
+  Place place = nullptr;
+};
+
 /// An OCI bundle of the operator, which is run instead of an image.
 struct BundleSource {
   std::string directory;  // absolute
@@ -163,6 +172,8 @@ struct Container {
   std::string image;                                // a reference, or an App Container image id
   std::string image_name;                           // AC-6: the name of the image, if it has one
   std::map<std::string, std::string> image_labels;  // AC-6
+  std::optional<PullSecret> pull_secret;            // nothing: the pod's
+  std::optional<PullPolicy> pull_policy;            // imagePullPolicy of Kubernetes
   std::optional<std::vector<std::string>> command;  // replaces the image's Entrypoint
   std::optional<std::vector<std::string>> args;     // replaces the image's Cmd
   std::string working_directory;                    // "": the image's

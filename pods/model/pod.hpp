@@ -103,7 +103,8 @@ struct Pod {
   std::vector<Container> containers;       // start together
   std::vector<Volume> volumes;
   std::vector<HostPort> host_ports;
-  Amounts limits;  // of the whole pod
+  Amounts limits;                         // of the whole pod
+  std::optional<PullSecret> pull_secret;  // of containers that have none of their own
   bool shares_pids =
       false;  // all containers share one pid namespace; they always share net, ipc and uts
   Restart restart = Restart::kAlways;
@@ -113,6 +114,12 @@ struct Pod {
   std::vector<Elsewhere> elsewhere;
   std::map<std::string, KeyDocument> key_documents;  // by the name of --secret
 };
+
+/// The secret for the image of a container; nullptr if the document names none.
+inline const PullSecret* pull_secret_of(const Pod& pod, const Container& container) {
+  if (container.pull_secret) return &*container.pull_secret;
+  return pod.pull_secret ? &*pod.pull_secret : nullptr;
+}
 
 /// All containers of a pod in their order of start, the init containers first.
 inline std::vector<const Container*> all_containers(const Pod& pod) {

@@ -112,11 +112,6 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
   });
 }
 
-/// Why members about the fetching of images have no effect.
-inline constexpr std::string_view kNothingIsFetched =
-    "no image is fetched: --image and --images name layouts on this machine, which `skopeo copy` "
-    "makes of a registry's images";
-
 /// Refuses the member `at`, which the format has and ocirun does not support, for the reason `why`.
 /// With --ignore NAME only warns, and returns true.
 bool refuse_known_name(Value at, std::string_view why);

@@ -108,10 +108,10 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("ports", of_container(&Container::ports, ports)),
     part("livenessProbe", of_container(&Container::liveness, oam_probe)),
     part("readinessProbe", of_container(&Container::readiness, oam_probe)),
-    part("imagePullSecret", [](Value at, Declared&) {
-      std::string name;
-      if (!nonempty_string(at, name)) return false;
-      at.warning("has no effect: {}", kNothingIsFetched);
+    part("imagePullSecret", [](Value at, Declared& out) {
+      PullSecret secret{.name = {}, .place = &at.node()};
+      if (!nonempty_string(at, secret.name)) return false;
+      out.container.pull_secret = std::move(secret);
       return true;
     }));
 

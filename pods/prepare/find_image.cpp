@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,8 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/images/catalogue.hpp"
+#include "pods/images/stored_layout.hpp"
+#include "pods/prepare/image_labels.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -28,9 +29,6 @@ bool exists(const std::string& path) { return linux::sys::open(path.c_str(), O_P
 /// Words of skopeo for sources that ocirun reads.
 constexpr std::array<std::string_view, 3> kReadTransports = {
     "oci:", "oci-archive:", "docker-archive:"};
-/// Words of skopeo for sources that only skopeo reads.
-constexpr std::array<std::string_view, 3> kSkopeosTransports = {
-    "docker://", "docker-daemon:", "containers-storage:"};
 
 /// Splits PATH[:REFERENCE]. Both parts may contain ":", so that the longest path that exists is
 /// taken.
@@ -53,11 +51,6 @@ Result<SourcePlace> parse_source(const std::string& source, const Given& given) 
   // The search of the layout then finds skopeo's files, and says what to do.
   if (source.starts_with("dir:") && exists(source.substr(4)))
     return SourcePlace{HostPath(source.substr(4)), ""};
-  if (std::ranges::any_of(kSkopeosTransports, has_prefix))
-    return refuse(
-        "is not on this machine as a layout or an archive: `skopeo copy {} oci:DIR:NAME` makes a "
-        "layout, of which SOURCE is DIR:NAME",
-        source);
   const bool may_be_reference =
       !is_path && !rest.starts_with('/') && !rest.starts_with("./") && !rest.starts_with("../");
   if (may_be_reference && !given.image_directory.empty())
@@ -65,7 +58,8 @@ Result<SourcePlace> parse_source(const std::string& source, const Given& given) 
   if (!may_be_reference) return fail(ENOENT, "{}", rest);
   return refuse(
       "there is no such path, and --images DIR is missing, whose layout may have an image of that "
-      "name");
+      "name; docker://{} is the image in its registry",
+      rest);
 }
 
 /// The option that binds the image of a container.
@@ -94,31 +88,88 @@ Result<StoredImage> add_from(const SourcePlace& place, const Store& store,
   return store.add(source, {.reference = place.reference, .platform = Platform::host()}, options);
 }
 
-Result<StoredImage> find_bound_image(const Bound& bound, const Given& given, const Store& store,
-                                     const AddOptions& options) {
+/// What finding the image of one container takes.
+struct Search {
+  const Workload& workload;
+  const Container& container;
+  const Given& given;
+  const Store& store;
+  const AddOptions& options;
+
+  std::string_view kind() const { return workload.pod.kind == Kind::kAppc ? "app" : "container"; }
+};
+
+PullRequest request_for(const Search& search) {
+  const Pulling& pulling = search.given.pulling;
+  PullRequest request{.pulling = pulling,
+                      .policy = pulling.policy.value_or(
+                          search.container.pull_policy.value_or(PullPolicy::kMissing)),
+                      .auth_file = {}};
+  if (const PullSecret* secret = pull_secret_of(search.workload.pod, search.container))
+    if (const auto file = pulling.auth_files.find(secret->name); file != pulling.auth_files.end())
+      request.auth_file = file->second;
+  return request;
+}
+
+Result<StoredImage> pull_for(const Search& search, const Origin& origin) {
+  return pull_image(search.store, origin, request_for(search), search.options);
+}
+
+Result<StoredImage> find_bound_image(const Search& search, const Bound& bound) {
   auto found = [&]() -> Result<StoredImage> {
-    TRY_ASSIGN(const SourcePlace place, parse_source(bound.source, given));
-    return add_from(place, store, options);
+    TRY_ASSIGN(const auto origin, Origin::parse(bound.source));
+    if (origin) return pull_for(search, *origin);
+    TRY_ASSIGN(const SourcePlace place, parse_source(bound.source, search.given));
+    return add_from(place, search.store, search.options);
   }();
   return within(std::move(found), "--image {}={}", bound.name, bound.source);
 }
 
-Result<StoredImage> find(const Workload& workload, const Container& container, const Given& given,
-                         const Store& store, const AddOptions& options) {
-  if (const auto bound = find_bound(container, given))
-    return find_bound_image(*bound, given, store, options);
-  const std::string_view kind = workload.pod.kind == Kind::kAppc ? "app" : "container";
-  if (given.image_directory.empty())
+Result<bool> directory_has(const Search& search) {
+  TRY_ASSIGN(const ImageSource source, ImageSource::open(HostPath(search.given.image_directory)));
+  return source.has(reference_of(search.container));
+}
+
+/// Takes the image from the layout of --images.
+Result<StoredImage> find_in_directory(const Search& search) {
+  const std::string& directory = search.given.image_directory;
+  auto found =
+      add_from({HostPath(directory), reference_of(search.container)}, search.store, search.options);
+  if (found || found.error().number() != 0)
+    return within(std::move(found), "--images {}", directory);
+  return refuse("--images {}: {}; --image {}=REFERENCE takes another image of it for the {} \"{}\"",
+                directory, found.error().message(), search.container.name, search.kind(),
+                search.container.name);
+}
+
+/// The image in its registry; nothing if the document names the image by an App Container id or by
+/// a text that is no reference.
+std::optional<Origin> origin_of(const Search& search) {
+  if (search.workload.pod.kind == Kind::kAppc) return std::nullopt;
+  const auto reference = Reference::parse(search.container.image);
+  return reference ? std::optional(Origin::of(*reference)) : std::nullopt;
+}
+
+Result<StoredImage> find(const Search& search) {
+  const Container& container = search.container;
+  if (const auto bound = find_bound(container, search.given))
+    return find_bound_image(search, *bound);
+  const auto origin = origin_of(search);
+  if (!search.given.image_directory.empty()) {
+    if (!origin || directory_has(search).value_or(true)) return find_in_directory(search);
+    auto pulled = pull_for(search, *origin);
+    if (pulled) return pulled;
+    return refuse("{}; {}", find_in_directory(search).error().message(), pulled.error().message());
+  }
+  if (!origin)
     return refuse(
         "nothing says where the image {} of the {} \"{}\" is: --image {}=SOURCE names an OCI "
         "layout or an archive, --images DIR a layout that has it",
-        bundle::in_quotes(container.image), kind, container.name, container.name);
-  auto found = add_from({HostPath(given.image_directory), reference_of(container)}, store, options);
-  if (found || found.error().number() != 0)
-    return within(std::move(found), "--images {}", given.image_directory);
-  return refuse("--images {}: {}; --image {}=REFERENCE takes another image of it for the {} \"{}\"",
-                given.image_directory, found.error().message(), container.name, kind,
-                container.name);
+        bundle::in_quotes(container.image), search.kind(), container.name, container.name);
+  auto pulled = pull_for(search, *origin);
+  if (pulled) return pulled;
+  return refuse("{}; --image {}=SOURCE takes the image from an OCI layout or an archive",
+                pulled.error().message(), container.name);
 }
 
 }  // namespace
@@ -131,10 +182,16 @@ AddOptions options_for_this_namespace() {
   return options;
 }
 
+Result<StoredImage> pull_image(const Store& store, const Origin& origin, const PullRequest& request,
+                               const AddOptions& options) {
+  TRY(pull(store, origin, request));
+  return add_from({store.path(), origin.name}, store, options);
+}
+
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options) {
   auto found = [&]() -> Result<StoredImage> {
-    TRY_ASSIGN(StoredImage image, find(workload, container, given, store, options));
+    TRY_ASSIGN(StoredImage image, find({workload, container, given, store, options}));
     TRY(remember(store, image, container.image));
     return image;
   }();
@@ -143,94 +200,6 @@ Result<StoredImage> find_image(const Workload& workload, const Container& contai
                   container.name);
   TRY(check_image_labels(workload, container, found->config));
   return found;
-}
-
-namespace {
-
-using bundle::in_quotes;
-
-/// The architectures of the App Container specification (aci.md, `labels`), and of images.
-struct Machine {
-  std::string_view label, architecture, variant;
-};
-constexpr Machine kMachines[] = {{"amd64", "amd64", ""},     {"i386", "386", ""},
-                                 {"aarch64", "arm64", ""},   {"armv6l", "arm", "v6"},
-                                 {"armv7l", "arm", "v7"},    {"armv7b", "armbe", "v7"},
-                                 {"ppc64le", "ppc64le", ""}, {"ppc64", "ppc64", ""},
-                                 {"s390x", "s390x", ""},     {"aarch64_be", "arm64be", ""}};
-
-std::string architecture_of(const Platform& platform) {
-  return platform.architecture + (platform.variant.empty() ? "" : "/" + platform.variant);
-}
-
-bool is_for_machine(const Platform& platform, std::string_view label) {
-  if (label == platform.architecture || label == architecture_of(platform)) return true;
-  const auto* const machine = std::ranges::find(kMachines, label, &Machine::label);
-  if (machine == std::end(kMachines) || machine->architecture != platform.architecture)
-    return false;
-  return machine->variant.empty() || platform.variant.empty() ||
-         machine->variant == platform.variant;
-}
-
-const std::string* find_label(const ImageConfig& image, const std::string& name) {
-  const auto found = image.config.labels.find(name);
-  return found == image.config.labels.end() ? nullptr : &found->second;
-}
-
-/// The value that the image has for a label of the document; nothing if it has none.
-std::optional<std::string> said_by(const ImageConfig& image, const std::string& label) {
-  if (label == "os") return image.platform.os;
-  if (label == "arch") return architecture_of(image.platform);
-  const std::string* value = nullptr;
-  if (label == "version") value = find_label(image, "org.opencontainers.image.version");
-  if (value == nullptr) value = find_label(image, label);
-  return value == nullptr ? std::nullopt : std::optional(*value);
-}
-
-/// The value of a label in the document.
-Place place_of(const Container& container, std::string_view label) {
-  const bundle::Node* const image = container.image_place->parent;
-  const bundle::Node* const labels = image == nullptr ? nullptr : image->find("labels");
-  if (labels == nullptr) return container.image_place;
-  for (const bundle::Node* item = labels->first; item != nullptr; item = item->next) {
-    const bundle::Node* const name = item->find("name");
-    const bundle::Node* const value = item->find("value");
-    if (name != nullptr && value != nullptr && name->text == label) return value;
-  }
-  return container.image_place;
-}
-
-}  // namespace
-
-Result<void> check_image_labels(const Workload& workload, const Container& container,
-                                const ImageConfig& image) {
-  std::vector<std::string> sentences;
-  for (const auto& [label, value] : container.image_labels) {
-    const auto said = said_by(image, label);
-    const bool is_same =
-        !said || *said == value || (label == "arch" && is_for_machine(image.platform, value));
-    if (is_same) continue;
-    sentences.push_back(
-        fmt::format("{}: the label {} is {}, but the image of the app \"{}\" says {}: --image "
-                    "{}=SOURCE names another image, or correct the label",
-                    workload.at(place_of(container, label)), in_quotes(label), in_quotes(value),
-                    container.name, in_quotes(*said), container.name));
-  }
-  if (sentences.empty()) return {};
-  return refuse("{}", fmt::join(sentences, "; "));
-}
-
-std::vector<std::string> unchecked_image_labels(const Workload& workload,
-                                                const Container& container,
-                                                const ImageConfig& image) {
-  std::vector<std::string> sentences;
-  for (const auto& [label, value] : container.image_labels)
-    if (!said_by(image, label))
-      sentences.push_back(
-          fmt::format("{}: the label {} is not compared, because the image has no label {}",
-                      workload.at(place_of(container, label)), in_quotes(label),
-                      in_quotes(label == "version" ? "org.opencontainers.image.version" : label)));
-  return sentences;
 }
 
 }  // namespace ocirun::pods

@@ -22,7 +22,7 @@ namespace {
 
 /// The names that each option may have for a pod.
 struct Names {
-  std::set<std::string> volumes, parameters, secrets, images, extended;
+  std::set<std::string> volumes, parameters, secrets, images, extended, pull_secrets;
 };
 
 Names names_for(const Pod& pod) {
@@ -39,6 +39,7 @@ Names names_for(const Pod& pod) {
     if (need.gift == Gift::kVolume) add(names.volumes);
     if (need.gift == Gift::kParameter) add(names.parameters);
     if (need.gift == Gift::kExtended) add(names.extended);
+    if (need.gift == Gift::kPullSecret) add(names.pull_secrets);
   }
   for (const std::string& name : used_secrets(pod)) names.secrets.insert(name);
   return names;
@@ -81,6 +82,8 @@ bool is_met(const Given& given, const Need& need) {
       return any(given.volumes);
     case Gift::kExtended:
       return any(given.extended);
+    case Gift::kPullSecret:
+      return any(given.pulling.auth_files);
     case Gift::kImage:
       return any(given.images);
     case Gift::kConnection:
@@ -153,6 +156,7 @@ Result<void> check_given(const Given& given, const Workload& workload) {
   find_unused("--param", given.bindings.parameters, names.parameters, sentences);
   find_unused("--secret", given.bindings.secrets, names.secrets, sentences);
   find_unused("--image", given.images, names.images, sentences);
+  find_unused("--pull-secret", given.pulling.auth_files, names.pull_secrets, sentences);
   find_unused("--extended", given.extended, names.extended, sentences);
   for (const Container* container : all_containers(workload.pod)) {
     if (!container->seccomp) continue;

@@ -11,6 +11,7 @@
 #include "pods/documents/workload.hpp"
 #include "pods/plan/bindings.hpp"
 #include "pods/plan/bundle.hpp"
+#include "pods/registry/options.hpp"
 
 namespace ocirun::pods {
 
@@ -27,6 +28,7 @@ struct Given {
   std::map<std::string, VolumeBinding> volumes;                // --volume
   std::map<std::string, std::string> images;                   // --image NAME=SOURCE
   std::string image_directory;                                 // --images; "": none
+  Pulling pulling;                                             // --pull, --pull-secret …
   std::map<std::string, std::string> extended;                 // --extended
   std::vector<std::pair<std::string, std::string>> variables;  // --env, --env-file
   std::map<std::string, std::string> labels;                   // --label

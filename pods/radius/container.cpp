@@ -114,7 +114,7 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("resources", of_container(&Container::resources, resources)),
     part("livenessProbe", of_container(&Container::liveness, kubernetes_probe)),
     part("readinessProbe", of_container(&Container::readiness, readiness_probe)),
-    removed("imagePullPolicy", "", kNothingIsFetched),
+    removed("imagePullPolicy", "", "--pull says when an image is fetched"),
     removed("volumes", "", "write volumeMounts here, and volumes beside containers"));
 
 bool container(Value member, Declared& out) {

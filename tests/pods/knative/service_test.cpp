@@ -55,6 +55,8 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   BOOST_TEST((pod.volumes[2].in_memory && pod.volumes[2].most_bytes == 10U << 20 &&
               pod.volumes[3].read_only));
   BOOST_TEST(pod.init_containers.size() == 1U);
+  BOOST_TEST((container.pull_policy == PullPolicy::kAlways));
+  BOOST_TEST((pod.pull_secret && pull_secret_of(pod, container)->name == "pull"));
 }
 
 BOOST_AUTO_TEST_CASE(what_only_a_cluster_gives_is_warned_of) {
@@ -62,7 +64,7 @@ BOOST_AUTO_TEST_CASE(what_only_a_cluster_gives_is_warned_of) {
   for (const char* name :
        {"namespace", "timeoutSeconds", "responseStartTimeoutSeconds", "idleTimeoutSeconds",
         "serviceAccountName", "automountServiceAccountToken", "enableServiceLinks",
-        "imagePullPolicy", "terminationMessagePath"})
+        "terminationMessagePath"})
     BOOST_CHECK_MESSAGE(told.contains(std::string("/") + name + ": has no effect: "), name);
   BOOST_TEST(told.contains(
       "autoscaling.knative.dev~1min-scale: has no effect: one machine runs one instance"));

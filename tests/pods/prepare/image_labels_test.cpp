@@ -1,6 +1,6 @@
 // The labels that an App Container manifest gives an image, compared with the image (AC-6).
 
-#include "pods/prepare/find_image.hpp"
+#include "pods/prepare/image_labels.hpp"
 
 #include <boost/test/unit_test.hpp>
 

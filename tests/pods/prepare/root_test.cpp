@@ -93,9 +93,18 @@ BOOST_AUTO_TEST_CASE(a_copy_is_a_tree_of_its_own) {
 BOOST_AUTO_TEST_CASE(an_image_is_found_in_the_layout_or_where_the_operator_says) {
   RootScene scene;
   BOOST_TEST(must_fail(scene.find())
-                 .ends_with("nothing says where the image \"base\" of the container \"web\" is: "
-                            "--image web=SOURCE names an OCI layout or an archive, --images DIR a "
-                            "layout that has it"));
+                 .contains("container \"web\": pull docker.io/library/base:latest: skopeo is not "
+                           "installed"));
+  scene.given.pulling.policy = PullPolicy::kNever;
+  BOOST_TEST(must_fail(scene.find())
+                 .ends_with("`ocirun pod pull docker://docker.io/library/base:latest` fetches it; "
+                            "--image web=SOURCE takes the image from an OCI layout or an archive"));
+  scene.workload.pod.kind = Kind::kAppc;
+  BOOST_TEST(must_fail(scene.find())
+                 .ends_with("nothing says where the image \"base\" of the app \"web\" is: --image "
+                            "web=SOURCE names an OCI layout or an archive, --images DIR a layout "
+                            "that has it"));
+  scene.workload.pod.kind = Kind::kOam;
   scene.given.image_directory = scene.images;
   const Digest wanted = must(scene.find()).digest;
   scene.container().image = "absent";

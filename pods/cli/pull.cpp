@@ -1,0 +1,112 @@
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "pods/cli/run.hpp"
+#include "pods/images/catalogue.hpp"
+#include "pods/prepare/find_image.hpp"
+#include "pods/registry/pull.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kPullOptions{
+    Option{"image", "NAME=SOURCE",
+           "take the image NAME of a document from SOURCE, such as docker://REFERENCE"},
+    kPullSecretOption,
+    kPlainHttpOption,
+    kPullTimeoutOption,
+    kIgnoreOption,
+    kDataOption,
+};
+
+/// "-", and what is a file, names a document; so does what looks like the name of one, because a
+/// mistyped file name would be a reference.
+bool is_document(const std::string& operand) {
+  constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json"};
+  if (operand == "-" || operand.starts_with('/') || operand.starts_with('.')) return true;
+  for (const std::string_view ending : kEndings)
+    if (operand.ends_with(ending) && !operand.contains(':')) return true;
+  const auto found = linux::sys::fstatat(Fd{AT_FDCWD}, operand.c_str());
+  return found && !S_ISDIR(found->st_mode);
+}
+
+AddOptions add_options_for(const std::string& image) {
+  AddOptions options = options_for_this_namespace();
+  if (::isatty(STDERR_FILENO) == 1)
+    options.progress = [image](const AddProgress& progress) { show_unpacking(image, progress); };
+  return options;
+}
+
+std::string line_of(const StoredImage& image, const std::string& name) {
+  return fmt::format("{}  {}\n", image.digest.text(), linux::in_one_line(name));
+}
+
+Result<std::string> pull_document(const Arguments& arguments, const std::string& file,
+                                  const Given& given, const Store& store) {
+  TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
+  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  const Workload workload = read_workload(shown_name(file), text, ignored);
+  for (const std::string& warning : workload.warnings) warn(warning);
+  warn_of_pull_secrets(arguments, workload);
+  if (!workload.problems.empty()) return refuse("{}", fmt::join(workload.problems, "; "));
+  std::string lines;
+  for (const Container* container : all_containers(workload.pod)) {
+    TRY_ASSIGN(const StoredImage image,
+               find_image(workload, *container, given, store, add_options_for(container->image)));
+    lines += line_of(image, container->image);
+  }
+  return lines;
+}
+
+Result<std::string> pull_reference(const std::string& operand, const Given& given,
+                                   const Store& store) {
+  TRY_ASSIGN(auto origin, Origin::parse(operand));
+  if (!origin) {
+    TRY_ASSIGN(const Reference reference, Reference::parse(operand));
+    origin = Origin::of(reference);
+  }
+  TRY_ASSIGN(const StoredImage image,
+             pull_image(store, *origin,
+                        {.pulling = given.pulling, .policy = PullPolicy::kAlways, .auth_file = {}},
+                        add_options_for(operand)));
+  TRY(remember(store, image, operand));
+  return line_of(image, operand);
+}
+
+Result<int> pull_images(const Arguments& arguments, const Caller& caller) {
+  Given given;
+  TRY_ASSIGN(given.pulling, read_pulling(arguments));
+  given.pulling.policy = PullPolicy::kAlways;
+  given.pulling.is_ordinary = caller.is_ordinary;
+  TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
+  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
+  for (const std::string& operand : arguments.operands()) {
+    TRY_ASSIGN(const std::string lines, is_document(operand)
+                                            ? pull_document(arguments, operand, given, store)
+                                            : pull_reference(operand, given, store));
+    TRY(print(lines));
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command kPull{.name = "pull",
+                    .operands = "DOCUMENT|REFERENCE...",
+                    .summary = "fetch images from their registries, and unpack them",
+                    .options = kPullOptions,
+                    .least_operands = 1,
+                    .most_operands = kAnyNumber,
+                    .run = pull_images,
+                    .takes_program = false,
+                    .needs_root = true};
+
+}  // namespace ocirun::pods::cli
