@@ -74,10 +74,11 @@ foreign() {
     pods/surroundings/forwarder.cpp)
       FOREIGN='pasta --foreground --config-net --netns --runas --pid --no-map-gw --tcp-ns --udp-ns --tcp-ports --udp-ports'
       ;;
+    pods/systemd/units.cpp) FOREIGN='systemd-socket-proxyd --exit-idle-time' ;;
     runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
-    man/ocirun-pod.8) FOREIGN='systemd-run --scope unshare --map-root-user --map-auto umoci --layout' ;;
+    man/ocirun-pod.8) FOREIGN='systemd-run --scope systemctl --now unshare --map-root-user --map-auto umoci --layout' ;;
     man/ocirun-ps.8) FOREIGN='ps --ef' ;;
     man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;
     man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;

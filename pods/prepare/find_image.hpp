@@ -25,6 +25,10 @@ AddOptions options_for_this_namespace();
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options);
 
+/// SOURCE of --image with an absolute path, which `path` receives. A reference stays as it is, and
+/// so does `path`.
+Result<std::string> absolute_source(const std::string& source, std::string& path);
+
 /// Compares the labels that an App Container manifest gives an image (AC-6) with the image: `os`
 /// and `arch` with the platform, `version` with the image's label org.opencontainers.image.version
 /// or `version`, each other label with the image's label of the same name. `arch` may be the word
