@@ -77,10 +77,11 @@ foreign() {
     pods/registry/skopeo.cpp)
       FOREIGN='skopeo --authfile --raw --retry-times --tmpdir --remove-signatures --preserve-digests --dest-oci-accept-uncompressed-layers'
       ;;
+    pods/systemd/units.cpp) FOREIGN='systemd-socket-proxyd --exit-idle-time' ;;
     runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
-    man/ocirun-pod.8) FOREIGN='systemd-run --scope unshare --map-root-user --map-auto umoci --layout skopeo --authfile' ;;
+    man/ocirun-pod.8) FOREIGN='systemd-run --scope systemctl --now unshare --map-root-user --map-auto umoci --layout skopeo --authfile' ;;
     man/ocirun-ps.8) FOREIGN='ps --ef' ;;
     man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;
     man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;

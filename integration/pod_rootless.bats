@@ -3,58 +3,7 @@
 
 load lib/common
 load lib/ordinary-user
-source "$LIB/image.bash"
-
-setup() {
-  user_setup
-  POD=$ID DATA=$HOME_DIR/.local/share/ocirun
-  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
-  chown -R 0:0 "$BUNDLE/rootfs"
-  echo mine >"$BUNDLE/rootfs/etc/of-web"
-  chown 1000:1000 "$BUNDLE/rootfs/etc/of-web"
-  cd "$HOME_DIR" || return
-  make_image images base '{"Entrypoint":["/bin/sh","-c"]}' "$BUNDLE/rootfs"
-  chown -R 12345:12345 images
-}
-
-teardown() {
-  [[ ! -d $DATA/pods ]] || pod_names | while read -r name; do pod delete --force "$name" || true; done
-  user_teardown
-}
-
-# pod WORD…: `ocirun pod WORD…` as the user, in a login of its own.
-pod() { as_user HOME="$HOME_DIR" timeout --foreground 60 "$OCIRUN" pod "$@"; }
-pod_names() { ls "$DATA/pods"; }
-# run_pod [OPTION…]: runs app.yaml with the test's images and no network.
-run_pod() {
-  pod run --images images --net none --grace 1 --name "$POD" "$@" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&- ||
-    show_output
-}
-said() { grep -v 'warning: no cgroup is delegated' "$TMP/output"; }
-
-has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
-
-# container NAME SCRIPT [YAML-LINE…]: adds a container that runs a script to app.yaml.
-container() {
-  [[ -e app.yaml ]] || printf '%s\n' 'name: shop' 'type: Radius.Compute/containers@2025-08-01-preview' properties: '  containers:' >app.yaml
-  {
-    echo "    $1:"
-    echo "      image: base"
-    echo "      command: [/bin/sh, -c]"
-    echo "      args: [$(jq -Rs . <<<"$2")]"
-    [[ $# == 2 ]] || printf '      %s\n' "${@:3}"
-  } >>app.yaml
-}
-
-says() { pod status --format json "$POD" | jq -r "$1"; }
-is_now() { [[ $(says "$1") == "$2" ]]; }
-reaches() { eventually is_now "$@"; }
-has_lines() { [[ $(pod logs -c "$1" "$POD" 2>/dev/null | wc -l) -ge $2 ]]; }
-nothing_left() {
-  equal "" "$(pod_names)"
-  equal "" "$(user list -q)"
-  equal "" "$(find "$DATA" -name rootfs)"
-}
+source "$LIB/pods-of-user.bash"
 
 @test "a pod in the foreground: root inside is the user, the ids are the lent ones, nothing is left" {
   container app 'id -u; stat -c %u /etc/passwd /etc/of-web; cat /proc/self/uid_map | xargs -n 3; hostname; exit 7'
@@ -449,63 +398,4 @@ END
   equal running "$(says .status)"
   pod delete --force "$POD"
   nothing_left
-}
-
-answers() { [[ $(pod exec "$1" busybox timeout 5 busybox wget -q -O - "http://$2:8080/") == "$2" ]]; }
-
-@test "--network: pods that start at once share a user namespace, and reach each other by name" {
-  local first=$POD.one second=$POD.two one two
-  container app 'mkdir /www; hostname >/www/index.html; exec busybox httpd -f -p 8080 -h /www'
-  POD=$first run_pod --detach --network shop & one=$!
-  pod run --images images --net none --grace 1 --name "$second" --detach --network shop app.yaml </dev/null >/dev/null 2>&1 3>&- 4>&- & two=$!
-  wait $one && wait $two
-  eventually answers "$first" "$second"
-  eventually answers "$second" "$first"
-  pod restart "$second"
-  eventually answers "$first" "$second"
-  pod delete --force "$first"
-  pod delete --force "$second"
-  [[ ! -e $DATA/networks/shop ]]
-  nothing_left
-  container broken 'exit 3'
-  run run_pod --network shop --wait-ready=5 --restart never
-  [[ ! -e $DATA/networks/shop ]]
-  run run_pod --network shop --user nobody-there
-  [[ $status == 1 && ! -e $DATA/networks/shop ]]
-}
-
-@test "cp as root of the pod's user namespace: the user owns what comes out, the container's root what goes in; the user's rights count" {
-  container app 'echo mine >/f; chown 1000 /f; chmod 600 /f; ln -s /etc /way; mkdir /in; echo ready; exec sleep 1000'
-  run_pod --detach
-  eventually has_lines app 1
-  pod cp "$POD:/f" "$HOME_DIR/f"
-  equal "mine 12345 600" "$(<"$HOME_DIR/f") $(stat -c '%u %a' "$HOME_DIR/f")"
-  pod cp "$HOME_DIR/f" "$POD:/in"
-  equal "0:0 600" "$(pod exec "$POD" stat -c '%u:%g %a' /in/f)"
-  pod cp --user 1000:1001 "$HOME_DIR/f" "$POD:/in/g"
-  equal "1000:1001" "$(pod exec "$POD" stat -c '%u:%g' /in/g)"
-  equal "$((FIRST_UID + 999))" "$(stat -c %u "$(find "$DATA/pods/$POD" -path '*/in/g')")"
-  echo secret >"$TMP/of-root" && chmod 600 "$TMP/of-root"
-  run pod cp "$TMP/of-root" "$POD:/in"
-  equal 1 "$status"
-  output_mentions "permission denied"
-  mkdir "$TMP/closed" && chmod 700 "$TMP/closed"
-  run pod cp "$POD:/f" "$TMP/closed/f"
-  equal 1 "$status"
-  output_mentions "permission denied"
-  pod cp "$POD:/way" "$HOME_DIR/way"
-  equal /etc "$(readlink "$HOME_DIR/way")"
-}
-
-@test "stats and ports: traffic of the pod, what its cgroup counts if one is delegated, and nothing otherwise" {
-  container app 'exec sleep 1000'
-  run_pod --detach
-  equal '["app",0,0,0]' "$(pod stats --format json "$POD" | jq -c '.[0] | [.container, .restarts, .networkSentBytes, .networkReceivedBytes]')"
-  if [[ $(jq -r .cgroup "$DATA/pods/$POD/pod.json") == "" ]]; then
-    equal '[null,null,null,null]' "$(pod stats --format json "$POD" | jq -c '.[0] | [.cpuPercent, .cpuNanoseconds, .memoryBytes, .pids]')"
-    has "app        -      -" "$(pod stats --no-stream "$POD" | tail -n 1)"
-  else
-    equal true "$(pod stats --format json "$POD" | jq -c '.[0].memoryBytes > 0')"
-  fi
-  equal "$POD: has no ports" "$(pod ports "$POD")"
 }

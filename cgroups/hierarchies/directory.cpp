@@ -31,6 +31,9 @@ struct Attribute {
 };
 constexpr Attribute kMark{"trusted.ocirun.container", "user.ocirun.container"};
 constexpr Attribute kMadeByOcirun{"trusted.ocirun.parent", "user.ocirun.parent"};
+/// Written by systemd, with the value "1" (systemd, docs/CGROUP_DELEGATION). In a user namespace,
+/// "trusted" attributes cannot be read.
+constexpr Attribute kDelegate{"trusted.delegate", "user.delegate"};
 constexpr std::size_t kLongestMark = XATTR_SIZE_MAX;
 constexpr int kRegainTries = 20;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -189,6 +192,13 @@ Result<void> Directory::write_mark(const std::string& text) const {
       }))
     return {};
   return fail(errno, "mark {}", path_);
+}
+
+bool Directory::has_delegation_mark() const {
+  constexpr std::size_t kLongest = 16;
+  const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
+  return fd && (read_attribute(*fd, kDelegate.of_user, kLongest).value_or("") == "1" ||
+                read_attribute(*fd, kDelegate.of_root, kLongest).value_or("") == "1");
 }
 
 Result<Made> make_directory(const std::string& path) {

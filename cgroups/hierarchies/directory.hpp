@@ -58,6 +58,9 @@ class Directory {
   /// The mark, which says which container the cgroup belongs to (record.hpp).
   Result<Mark> mark() const;
   Result<void> write_mark(const std::string& text) const;
+  /// Whether systemd has marked the cgroup as delegated to its processes (Delegate=yes): they may
+  /// make cgroups below, and systemd leaves these alone. The managers of users write no such mark.
+  bool has_delegation_mark() const;
 
  private:
   Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}

@@ -1,5 +1,6 @@
 #include "cgroups/hierarchies/layout.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/hierarchies/text.hpp"
 #include "linux/files/mountinfo.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -168,6 +170,45 @@ std::optional<std::string> delegated_cgroup(const Layout& layout) {
   for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
     if (!base.empty() && is_delegated(unified.mount_point.string() + base)) return base;
   return std::nullopt;
+}
+
+namespace {
+
+/// Whether the service manager of a user has delegated the cgroup of a unit. The user owns the
+/// cgroups of all units, and a delegated one has all controllers that the cgroup above has.
+bool is_delegated_by_users_manager(const Directory& own) {
+  if (linux::is_in_initial_user_namespace()) return false;
+  const std::string& path = own.path();
+  const auto above = Directory::open(path.substr(0, path.rfind('/')));
+  return (path.ends_with(".service") || path.ends_with(".scope")) && is_delegated(path) && above &&
+         own.read_or_empty("cgroup.controllers") == above->read_or_empty("cgroup.controllers");
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> leave_delegated_cgroup(const Layout& layout) {
+  if (!layout.pure_v2()) return std::nullopt;
+  const Hierarchy& unified = layout.hierarchies.front();
+  const std::string own = shown_path(unified);
+  if (own.empty()) return std::nullopt;
+  const std::string path = unified.mount_point.string() + own;
+  const auto directory = Directory::open(path);
+  if (!directory ||
+      !(directory->has_delegation_mark() || is_delegated_by_users_manager(*directory)) ||
+      directory->read_or_empty("cgroup.procs") != fmt::format("{}", ::getpid()))
+    return std::nullopt;
+  const std::string below = path + "/supervisor";
+  const auto move = [&]() -> Result<void> {
+    TRY(make_directory(below));
+    TRY_ASSIGN(const Directory supervisor, Directory::open(below));
+    return supervisor.write("cgroup.procs", "0");
+  };
+  if (auto moved = move(); !moved) {
+    static_cast<void>(remove_directory(below));
+    return std::unexpected(
+        moved.error().within(fmt::format("the cgroup {}, which systemd has delegated", own)));
+  }
+  return own;
 }
 
 }  // namespace ocirun::cgroups

@@ -67,6 +67,14 @@ std::string shown_path(const Hierarchy& hierarchy);
 /// caller.
 std::optional<std::string> delegated_cgroup(const Layout& layout);
 
+/// Frees the cgroup of a service for cgroups below it. If systemd has delegated the caller's cgroup
+/// to a caller who is alone in it, moves the caller into the new cgroup "supervisor" below it, and
+/// returns the delegated cgroup as a path below the mount point: the kernel lets nobody enable
+/// controllers for the children of a cgroup that holds processes. Returns nothing, and changes
+/// nothing, in any other case, and on a host with a hierarchy of v1. Errors: the caller cannot be
+/// moved.
+Result<std::optional<std::string>> leave_delegated_cgroup(const Layout& layout);
+
 /// The maker of a container's cgroup: ocirun in the cgroup file system, systemd as a scope, or
 /// nobody (`--cgroup-manager`).
 enum class Manager : std::uint8_t { kCgroupfs, kSystemd, kDisabled };

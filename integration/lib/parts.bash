@@ -15,7 +15,7 @@ quick_files() {
 accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,pod_many,scale}.bats)
 # Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make, or the tools of the
 # world that make images of containers.
-image_files=(integration/{debian,pod_images,pod_pull,pod_pull_access,pod_pull_faults,pod_services,pod_systemd,systemd}.bats)
+image_files=(integration/{debian,pod_images,pod_pull,pod_pull_access,pod_pull_faults,pod_service,pod_services,pod_systemd,systemd}.bats)
 everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 # For a virtual machine, which has cgroup v2 alone: the files, and by $v2_names the tests in them, that have to do with limits, and with

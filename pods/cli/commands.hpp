@@ -13,6 +13,7 @@
 #include "linux/base/paths.hpp"
 #include "pods/documents/workload.hpp"
 #include "pods/run/settings.hpp"
+#include "pods/systemd/service_notifier.hpp"
 
 namespace ocirun::pods::cli {
 
@@ -56,6 +57,7 @@ class Arguments {
 struct Caller {
   std::string runtime;               // the path of ocirun
   std::vector<std::string> options;  // the options before `pod`, for each call of the runtime
+  ManagerVariables manager = {};
   bool is_ordinary = false;  // the user was not root, and may be root of a user namespace now
 };
 
@@ -79,7 +81,7 @@ struct Command {
 
 /// Checks documents or, with --profile, bundles.
 extern const Command kValidate;
-extern const Command kRun, kPlan;
+extern const Command kRun, kPlan, kUnit;
 extern const Command kStart, kRestart;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
 extern const Command kPorts, kStats, kCopy;

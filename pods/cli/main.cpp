@@ -20,9 +20,9 @@
 namespace ocirun::pods::cli {
 namespace {
 
-const std::array kCommands{&kRun,  &kStart,  &kRestart, &kStatus, &kPorts,   &kStats,  &kLogs,
-                           &kExec, &kCopy,   &kKill,    &kWait,   &kStop,    &kDelete, &kEvents,
-                           &kPull, &kImages, &kVolumes, &kPlan,   &kValidate};
+const std::array kCommands{&kRun,  &kStart,  &kRestart, &kStatus, &kPorts, &kStats,   &kLogs,
+                           &kExec, &kCopy,   &kKill,    &kWait,   &kStop,  &kDelete,  &kEvents,
+                           &kPull, &kImages, &kVolumes, &kPlan,   &kUnit,  &kValidate};
 
 std::string option_lines(const Command& command) {
   std::string text;
@@ -113,8 +113,9 @@ Result<int> run_words(int argc, char** argv) {
     return refuse("ocirun-pod is a part of ocirun: use `ocirun pod`");
   const std::span<const std::string> rest = std::span(words).subspan(2);
   const std::span<const std::string> options = rest.first(*count);
-  return run_command(rest.subspan(*count),
-                     {.runtime = words[0], .options = {options.begin(), options.end()}});
+  return run_command(rest.subspan(*count), {.runtime = words[0],
+                                            .options = {options.begin(), options.end()},
+                                            .manager = take_manager_variables()});
 }
 
 }  // namespace

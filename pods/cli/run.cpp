@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <vector>
@@ -34,7 +35,7 @@ constexpr std::array kRunOwnOptions{
     Option{"wait-ready", "[=SECONDS]",
            "count as started only when all containers are ready (default 300 s)"},
     Option{"no-prefix", "", "print the lines of the containers without \"CONTAINER | \""},
-    Option{"replace", "",
+    Option{"replace", "[=always]",
            "replace a pod of this name, unless it runs and would be made of the same"},
     Option{"keep", "", "keep the pod's record and logs when the pod has ended or cannot start"},
     Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
@@ -161,6 +162,40 @@ Result<int> run_detached(const Command& command, Workload& workload, const Setti
                 linux::describe_end(status));
 }
 
+/// A service manager that cannot be told of the pod is a warning.
+std::optional<ServiceNotifier> find_manager(const ManagerVariables& variables) {
+  auto manager = ServiceNotifier::connect(variables);
+  if (manager) return *std::move(manager);
+  warn(manager.error().message());
+  return std::nullopt;
+}
+
+struct Foreground {
+  Afterwards afterwards;
+  bool has_prefix;  // lines of containers begin with "CONTAINER | "
+};
+
+/// A stop that a service manager can see as such succeeds, also during the start, and whatever the
+/// programs make of their stop signals: the status is then 0.
+Result<int> run_in_foreground(const Command& command, Workload& workload, const Settings& settings,
+                              const Caller& caller, const Foreground& how) {
+  std::optional<ServiceNotifier> manager = find_manager(caller.manager);
+  Listener listener = terminal_listener(how.has_prefix);
+  if (manager) {
+    listener.notifier = &*manager;
+    listener.announce = [&] {
+      if (const auto told = manager->tell_ready(); !told) warn(told.error().message());
+    };
+  }
+  const auto status = run_pod(workload, settings, how.afterwards, listener);
+  if (!status && manager && status.error().error.number() == ECANCELED) {
+    print_error(command, status.error().error);
+    return 0;
+  }
+  if (!status) return failed_with(command, status.error());
+  return manager && manager->has_told_stopping() ? 0 : *status;
+}
+
 /// --profile knative BUNDLE
 Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& caller,
                                     const std::string& directory) {
@@ -185,6 +220,20 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
   return workload;
 }
 
+Result<int> run(const Arguments& arguments, const Caller& caller) {
+  return run_document(kRun, arguments, caller, std::nullopt);
+}
+
+const std::vector<Option> kRunOptions = with_run_options({});
+
+}  // namespace
+
+std::vector<Option> with_run_options(std::span<const Option> own) {
+  std::vector<Option> all = with_given_options(kRunOwnOptions);
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
 Result<Workload> read_workload_of(const Arguments& arguments, const Caller& caller,
                                   const std::optional<Repetition>& repetition) {
   const std::string& file = arguments.operands().front();
@@ -192,14 +241,6 @@ Result<Workload> read_workload_of(const Arguments& arguments, const Caller& call
   if (repetition) return workload_of_text(arguments, file, repetition->text);
   return read_workload_to_run(arguments, file);
 }
-
-Result<int> run(const Arguments& arguments, const Caller& caller) {
-  return run_document(kRun, arguments, caller, std::nullopt);
-}
-
-const std::vector<Option> kRunOptions = with_given_options(kRunOwnOptions);
-
-}  // namespace
 
 void show_unpacking(const std::string& image, const AddProgress& progress) {
   const bool is_done = progress.size != 0 && progress.read >= progress.size;
@@ -226,11 +267,10 @@ Result<int> run_document(const Command& command, const Arguments& arguments, con
   if (arguments.has("detach"))
     return run_detached(command, workload, settings,
                         is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted);
-  const Afterwards afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove;
-  const bool has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1;
-  const auto status = run_pod(workload, settings, afterwards, terminal_listener(has_prefix));
-  if (!status) return failed_with(command, status.error());
-  return *status;
+  return run_in_foreground(
+      command, workload, settings, caller,
+      {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove,
+       .has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1});
 }
 
 const Command kRun{.name = "run",

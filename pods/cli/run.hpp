@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,19 @@ void show_unpacking(const std::string& image, const AddProgress& progress);
 /// The settings of `run`. `file` is the operand of the command. Errors name the option.
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
                                    const Workload& workload, const std::string& file);
+/// The time of --wait-ready without a number.
+inline constexpr std::chrono::seconds kReadyWithin{300};
+
+/// The options of ocirun before `pod`, with absolute paths, because later commands for the pod may
+/// have another working directory.
+Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> options);
+/// The options of `run`, followed by the command's `own` options.
+std::vector<Option> with_run_options(std::span<const Option> own);
+/// Reads the document or the bundle that `arguments`, which are those of `run`, name. With
+/// `repetition`, the text of the document is that of the repetition. Errors: those of
+/// read_workload_to_run(); --profile with an option for documents.
+Result<Workload> read_workload_of(const Arguments& arguments, const Caller& caller,
+                                  const std::optional<Repetition>& repetition);
 /// The request that `start` and `restart` repeat.
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
                               const Settings& settings, const Workload& workload);

@@ -24,7 +24,6 @@ constexpr std::string_view kWithoutShape[] = {
 constexpr std::string_view kNotRepeated[] = {"replace", "detach", "keep",
                                              "data",    "env",    "env-file"};
 
-constexpr std::chrono::seconds kReadyWithin{300};
 /// Knative considers a revision failed that is not ready after this time (KN-6).
 constexpr std::chrono::seconds kKnativeDeadline{600};
 
@@ -87,20 +86,6 @@ bool names_systemd(const std::vector<std::string>& options) {
   return false;
 }
 
-/// Makes the path absolute, because later commands for the pod may have another working directory.
-Result<std::vector<std::string>> with_absolute_root(std::vector<std::string> options) {
-  constexpr std::string_view kRoot = "--root=";
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    const bool is_next = options[i] == "--root" && i + 1 < options.size();
-    if (is_next) ++i;
-    if (!is_next && !options[i].starts_with(kRoot)) continue;
-    TRY_ASSIGN(const HostPath path,
-               linux::absolute_path(is_next ? options[i] : options[i].substr(kRoot.size())));
-    options[i] = is_next ? path.string() : std::string(kRoot) + path.string();
-  }
-  return options;
-}
-
 bool names_root(const std::vector<std::string>& options) {
   return std::ranges::any_of(options, [](const std::string& option) {
     return option == "--root" || option.starts_with("--root=");
@@ -117,6 +102,21 @@ void keep_state_root(std::vector<std::string>& runtime) {
 
 }  // namespace
 
+Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> options) {
+  for (std::size_t i = 0; i < options.size(); ++i)
+    for (const std::string_view name : {"--root", "--log"}) {
+      const std::string written = fmt::format("{}=", name);
+      const bool is_next = options[i] == name && i + 1 < options.size();
+      if (is_next) ++i;
+      if (!is_next && !options[i].starts_with(written)) continue;
+      TRY_ASSIGN(const HostPath path,
+                 linux::absolute_path(is_next ? options[i] : options[i].substr(written.size())));
+      options[i] = is_next ? path.string() : written + path.string();
+      break;
+    }
+  return options;
+}
+
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
                                    const Workload& workload, const std::string& file) {
   Settings settings;
@@ -128,10 +128,14 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
     return std::unexpected(found.error().within("--runtime"));
   settings.runtime = {runtime.string()};
-  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_root(caller.options));
+  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
   settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
   settings.has_metadata = arguments.has("metadata");
-  if (arguments.has("replace")) settings.replace = Replace::kIfOther;
+  if (const auto when = arguments.value("replace")) {
+    if (!when->empty() && *when != "always")
+      return refuse("--replace={}: must be always, or --replace alone", *when);
+    settings.replace = when->empty() ? Replace::kIfOther : Replace::kAlways;
+  }
   settings.shape = arguments.words_but(kRun.options, kWithoutShape);
   if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
   settings.systemd_cgroups = names_systemd(caller.options);

@@ -41,6 +41,24 @@ std::optional<SourcePlace> find_path(const std::string& source) {
   return std::nullopt;
 }
 
+}  // namespace
+
+Result<std::string> absolute_source(const std::string& source, std::string& path) {
+  const auto* const transport = std::ranges::find_if(
+      kReadTransports, [&](std::string_view word) { return source.starts_with(word); });
+  const std::string prefix(transport == kReadTransports.end() ? std::string_view() : *transport);
+  const std::string rest = source.substr(prefix.size());
+  const auto place = find_path(rest);
+  if (!place && !rest.starts_with('/') && !rest.starts_with("./") && !rest.starts_with("../"))
+    return source;
+  TRY_ASSIGN(const HostPath absolute, linux::absolute_path(place ? place->path.string() : rest));
+  path = absolute.string();
+  if (!place || place->reference.empty()) return prefix + path;
+  return fmt::format("{}{}:{}", prefix, path, place->reference);
+}
+
+namespace {
+
 /// The place that --image gives: a path, else a reference in the layout of --images.
 Result<SourcePlace> parse_source(const std::string& source, const Given& given) {
   const auto has_prefix = [&](std::string_view transport) { return source.starts_with(transport); };

@@ -32,4 +32,8 @@ Result<StoredImage> pull_image(const Store& store, const Origin& origin, const P
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options);
 
+/// SOURCE of --image with an absolute path, which `path` receives. A reference stays as it is, and
+/// so does `path`.
+Result<std::string> absolute_source(const std::string& source, std::string& path);
+
 }  // namespace ocirun::pods

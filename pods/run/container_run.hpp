@@ -16,6 +16,7 @@
 #include "pods/state/record.hpp"
 #include "pods/surroundings/forwarder.hpp"
 #include "pods/surroundings/metadata_service.hpp"
+#include "pods/systemd/service_notifier.hpp"
 
 namespace ocirun::pods {
 
@@ -33,8 +34,9 @@ struct PodServices {
   std::optional<Forwarder> forwarder;
   std::optional<Membership> membership;
   PodOomKills oom_kills;
-  std::function<Result<void>()> save;  // writes the record of the pod
-  LastLines tell_last_lines;           // called if the start of the pod fails; may be empty
+  std::function<Result<void>()> save;   // writes the record of the pod
+  LastLines tell_last_lines;            // called if the start of the pod fails; may be empty
+  ServiceNotifier* notifier = nullptr;  // nullptr: none
 
   bool is_connected() const { return !forwarder || forwarder->is_connected(); }
 };

@@ -71,7 +71,8 @@ Result<int> Launching::run() {
                        .membership = std::move(membership_),
                        .oom_kills = PodOomKills(record_),
                        .save = [&] { return write_record(directory_.fd(), record_); },
-                       .tell_last_lines = listener_.last_lines};
+                       .tell_last_lines = listener_.last_lines,
+                       .notifier = listener_.notifier};
   std::vector<ContainerRun> runs;
   runs.reserve(ready_.size());
   for (std::size_t i = 0; i < ready_.size(); ++i) {

@@ -109,10 +109,12 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
   for (const Container* container : all_containers(workload.pod)) {
     if (container->bundle) continue;
     AddOptions options = options_for_this_namespace();
-    if (listener.progress)
-      options.progress = [&](const AddProgress& progress) {
-        listener.progress(container->image, progress);
-      };
+    options.progress = [&](const AddProgress& progress) {
+      if (listener.progress) listener.progress(container->image, progress);
+      if (listener.notifier != nullptr)
+        listener.notifier->tell_progress(fmt::format(
+            "{}: unpacking layer {} of {}", container->image, progress.index + 1, progress.count));
+    };
     TRY_ASSIGN(StoredImage image,
                find_image(workload, *container, settings.given, images.store, options));
     images.of.emplace(container, std::move(image));
@@ -129,7 +131,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   TRY(admit(workload, settings.given));
   std::string cgroup;
   if (!settings.systemd_cgroups) {
-    TRY_ASSIGN(cgroup, cgroup_path_for(settings.name));
+    TRY_ASSIGN(cgroup, settle_cgroup_for(settings.name));
     if (cgroup.empty()) TRY(check_unlimited(workload, settings.given));
     if (cgroup.empty() && listener.warn && has_requests(workload.pod))
       listener.warn(

@@ -10,6 +10,7 @@
 #include "pods/run/output.hpp"
 #include "pods/run/settings.hpp"
 #include "pods/run/supervisor.hpp"
+#include "pods/systemd/service_notifier.hpp"
 
 namespace ocirun::pods {
 
@@ -21,6 +22,7 @@ struct Listener {
   Announce announce;
   std::function<void(const std::string& container, Stream, std::string_view line)> print;
   LastLines last_lines;  // of the containers because of which the pod has not started
+  ServiceNotifier* notifier = nullptr;  // nullptr: none
 };
 
 /// The images of a pod's containers. The store has all of their layers.
@@ -53,9 +55,9 @@ struct PodFailure {
 
 /// Starts a pod, and supervises it to its end. Finds errors of the document, of the options, and of
 /// the machine's resources and ports before it starts anything. Returns the exit status of
-/// Supervisor::run(). Returns 0 at once if --replace finds the same pod running. After an error
-/// nothing of the pod is left except layers in the store and, with Afterwards::kKeep, its record
-/// and its logs.
+/// Supervisor::run(). Fails with ECANCELED if the start was ended by a signal. Returns 0 at once if
+/// --replace finds the same pod running. After an error nothing of the pod is left except layers in
+/// the store and, with Afterwards::kKeep, its record and its logs.
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener);
 

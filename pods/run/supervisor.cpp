@@ -19,6 +19,9 @@ constexpr std::string_view kForwarder = "the pod's network is cut off: pasta";
 constexpr std::string_view kNetwork = "the pod is cut off from other pods:";
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 
+/// The runtime's commands, beside the waits that the document or the options ask for.
+constexpr std::chrono::minutes kCommandPatience{1};
+
 constexpr const char* kStopping = "is being stopped";  // why a pod that runs is not well
 
 }  // namespace
@@ -37,6 +40,9 @@ Result<int> Supervisor::run(const Announce& announce) {
   // The runtime's `create` ends before its container, which then becomes a child of this process.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "adopt the containers");
   const Clock::time_point begun = Clock::now();
+  if (services_.notifier != nullptr)
+    services_.notifier->tell_starting(settings_.ready_within.value_or(std::chrono::seconds(0)) +
+                                      kCommandPatience);
   auto started = run_init_containers();
   if (started && !is_stopping_) started = start_containers(begun);
   if (started && !is_stopping_ && settings_.ready_within) started = wait_until_ready(begun);
@@ -162,7 +168,8 @@ Result<void> Supervisor::together(const Runs& runs, Step begin, Step end) {
 Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
   const Clock::time_point limit = since + *settings_.ready_within;
   while (!all_ready()) {
-    if (stop_requests_ != 0) return refuse("the pod was stopped before all containers were ready");
+    if (stop_requests_ != 0)
+      return fail(ECANCELED, "the pod was stopped before all containers were ready");
     const auto ended = std::ranges::find_if(
         runs_, [](const ContainerRun& run) { return !run.record().is_init && run.is_done(); });
     if (ended != runs_.end() && ended->record().exit_code != 0)
@@ -192,6 +199,7 @@ void Supervisor::step(Clock::time_point limit) {
     until = std::min({until, run.next(), run.output().next(now)});
   }
   if (services_.metadata) until = std::min(until, services_.metadata->next());
+  if (services_.notifier != nullptr) until = std::min(until, services_.notifier->next());
   if (services_.forwarder) until = std::min(until, services_.forwarder->next());
   if (services_.membership) {
     services_.membership->add_wanted(watched);
@@ -217,6 +225,7 @@ void Supervisor::step(Clock::time_point limit) {
   if (services_.membership) follow_network(now);
   if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);
   for (ContainerRun& run : runs_) run.tick(now);
+  if (services_.notifier != nullptr) services_.notifier->tell_alive(now);
   save();
 }
 
@@ -292,6 +301,8 @@ void Supervisor::begin_stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
   services_.events.add("stopping");
+  if (services_.notifier != nullptr)
+    services_.notifier->tell_stopping(services_.grace + kCommandPatience);
   if (record_.reason.empty()) record_.reason = kStopping;
   save();
   const Clock::time_point now = Clock::now();
@@ -321,6 +332,7 @@ bool Supervisor::all_ready() const {
 /// Ignores errors: a full disk must not end the pod.
 void Supervisor::save() {
   if (record_ == saved_) return;
+  if (services_.notifier != nullptr) services_.notifier->tell_state(record_);
   if (write_record(directory_.fd(), record_)) saved_ = record_;
 }
 

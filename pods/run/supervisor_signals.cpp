@@ -45,7 +45,7 @@ SupervisorSignals::Requests SupervisorSignals::take() const {
 
 Result<void> SupervisorSignals::check() const {
   if (take().count == 0) return {};
-  return refuse("a signal has ended the start of the pod");
+  return fail(ECANCELED, "a signal has ended the start of the pod");
 }
 
 }  // namespace ocirun::pods

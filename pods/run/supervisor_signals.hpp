@@ -35,7 +35,7 @@ class SupervisorSignals {
   };
   /// The requests that have come since the last call.
   Requests take() const;
-  /// Fails if a request to stop has come.
+  /// Fails with ECANCELED if a request to stop has come.
   Result<void> check() const;
 
  private:

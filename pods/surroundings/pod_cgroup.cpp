@@ -36,6 +36,15 @@ Result<std::string> cgroup_path_for(const std::string& pod) {
   return base ? *base + below : "";
 }
 
+Result<std::string> settle_cgroup_for(const std::string& pod) {
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  if (const auto layout = cgroups::read_layout(procfs)) {
+    TRY_ASSIGN(const auto service, cgroups::leave_delegated_cgroup(*layout));
+    if (service) return fmt::format("{}{}/{}", *service, cgroups::kOwnParent, pod);
+  }
+  return cgroup_path_for(pod);
+}
+
 Result<void> check_unlimited(const Workload& workload, const Given& given) {
   const Pod& pod = workload.pod;
   if (has_any(pod.limits)) return refuse("the document limits the whole pod, but {}", kNoCgroup);

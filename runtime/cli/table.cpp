@@ -124,7 +124,9 @@ constexpr std::array kPodOptions{
     Option{"timestamps", 0, "", "print times"},
     Option{"tty", 't', "", "a terminal for the program"},
     Option{"force", 0, "", "kill a pod that runs"},
-    Option{"output", 'o', "DIR", "where bundles are written", Completes::kDirectory}};
+    Option{"output", 'o', "DIR", "where bundles or units are written", Completes::kDirectory},
+    Option{"user-unit", 0, "", "units for a user's service manager"},
+    Option{"activate", 0, "", "start the pod at the first connection"}};
 
 constexpr Operand kAnyContainer{Completes::kContainer};
 constexpr Operand kBundleOperand{Completes::kDirectory};

@@ -3,17 +3,13 @@
 #include <linux/mount.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
@@ -26,7 +22,6 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr int kMostSockets = 1000;
-constexpr timeval kSendPatience{.tv_sec = 1, .tv_usec = 0};
 constexpr int kReadPatience = 5000;  // ms
 
 std::string_view variable(const char* name) {
@@ -49,37 +44,14 @@ Result<int> count_listening_sockets() {
 }
 
 Result<std::optional<Supervisor>> Supervisor::connect() {
-  const std::string_view name = variable("NOTIFY_SOCKET");
-  if (name.empty()) return std::nullopt;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if ((name.front() != '/' && name.front() != '@') || name.size() < 2 ||
-      name.size() >= sizeof(address.sun_path))
-    return refuse("NOTIFY_SOCKET={}: must be an absolute path or @name, of at most {} bytes", name,
-                  sizeof(address.sun_path) - 1);
-  std::memcpy(address.sun_path, name.data(), name.size());
-  const bool is_abstract = name.front() == '@';
-  if (is_abstract) address.sun_path[0] = '\0';
-  const std::size_t size =
-      offsetof(sockaddr_un, sun_path) + name.size() + (is_abstract ? 0U : 1U);  // with the NUL
-  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket) return fail(errno, "NOTIFY_SOCKET={}: make a socket", name);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address),
-                static_cast<socklen_t>(size)) != 0)
-    return fail(errno, "NOTIFY_SOCKET={}: connect", name);
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kSendPatience, sizeof(kSendPatience));
-  return Supervisor(std::move(socket));
-}
-
-Result<void> Supervisor::tell(std::string_view lines) const {
-  if (::send(socket_.get(), lines.data(), lines.size(), MSG_NOSIGNAL) < 0)
-    return fail(errno, "NOTIFY_SOCKET: tell the service manager");
-  return {};
+  TRY_ASSIGN(auto socket, linux::NotifySocket::connect(variable("NOTIFY_SOCKET")));
+  if (!socket) return std::nullopt;
+  return Supervisor(*std::move(socket));
 }
 
 Result<void> Supervisor::wait_until_read() const {
   TRY_ASSIGN(linux::Pipe read, linux::make_pipe());
-  TRY(within(linux::send_descriptor(socket_, read.writer, "BARRIER=1"), "NOTIFY_SOCKET"));
+  TRY(within(linux::send_descriptor(socket_.fd(), read.writer, "BARRIER=1"), "NOTIFY_SOCKET"));
   read.writer.reset();  // the service manager closes the last copy
   pollfd watched{read.reader.get(), 0, 0};
   if (::poll(&watched, 1, kReadPatience) == 0)

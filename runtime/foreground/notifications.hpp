@@ -7,6 +7,7 @@
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
+#include "linux/base/notify_socket.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/base/log.hpp"
@@ -29,15 +30,15 @@ class Supervisor {
 
   /// Sends `lines`, separated by newlines, without a last newline. Waits at most one second for a
   /// service manager that does not read.
-  Result<void> tell(std::string_view lines) const;
+  Result<void> tell(std::string_view lines) const { return socket_.tell(lines); }
   /// Returns when the service manager has read all datagrams of this process. The process must not
   /// end earlier: the service manager finds the sender's unit by its pid. Error: five seconds have
   /// passed.
   Result<void> wait_until_read() const;
 
  private:
-  explicit Supervisor(UniqueFd socket) : socket_(std::move(socket)) {}
-  UniqueFd socket_;
+  explicit Supervisor(linux::NotifySocket socket) : socket_(std::move(socket)) {}
+  linux::NotifySocket socket_;
 };
 
 /// Whether ocirun offers the container a NOTIFY_SOCKET: the document has a process whose

@@ -99,7 +99,7 @@ const Reasons kRawPathCalls{
      "the state root, one component at a time, and single names below its descriptor"},
     {"runtime/state/state_directory.cpp",
      "realpath of the state root, for a name that a container is told"},
-    {"runtime/foreground/notifications.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
+    {"linux/base/notify_socket.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
     {"runtime/parent/init_cgroup.cpp",
      "files of the container's cgroup, AT_SYMLINK_NOFOLLOW beneath it"},
     {"runtime/init/exec_child.cpp",

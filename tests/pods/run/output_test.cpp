@@ -64,7 +64,7 @@ CHILD_TEST(requests_are_counted_and_the_last_grace_period_counts, CLONE_NEWPID) 
   const SupervisorSignals::Requests restart = signals.take();
   BOOST_TEST((restart.count == 0 && restart.restarts == std::vector<std::size_t>{3}));
   ::raise(SIGHUP);
-  BOOST_TEST(must_fail(signals.check()) == "a signal has ended the start of the pod");
+  BOOST_TEST(must_fail(signals.check()).starts_with("a signal has ended the start of the pod"));
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_period_is_asked_for_at_a_process) {

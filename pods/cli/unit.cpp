@@ -1,0 +1,272 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/cli/run.hpp"
+#include "pods/prepare/find_image.hpp"
+#include "pods/systemd/patience.hpp"
+#include "pods/systemd/units.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kUnitOwnOptions{
+    Option{"output", "DIR", "write the units into the directory DIR", 'o'},
+    Option{"user-unit", "", "for the service manager of a user, as for an ordinary user"},
+    Option{
+        "activate", "[=SECONDS]",
+        "start the pod at the first connection, and stop it SECONDS (default 60) after the last"},
+};
+const std::vector<Option> kUnitOptions = with_run_options(kUnitOwnOptions);
+
+/// Options of `run` that the unit has in another form.
+constexpr std::string_view kReplaced[] = {"name",   "replace",  "detach",    "data",
+                                          "output", "activate", "user-unit", "wait-ready"};
+constexpr std::chrono::seconds kIdle{60};
+/// `stop` waits as long for the pod beyond the grace period.
+constexpr std::chrono::seconds kStopPatience{60};
+
+/// Makes the paths in values of options absolute, and collects them.
+class AbsolutePaths {
+ public:
+  Result<std::string> add(const std::string& path) {
+    if (path == "-")
+      return refuse(
+          "a service has no standard input: the name of a file must take the place of \"-\"");
+    TRY_ASSIGN(const HostPath absolute, linux::absolute_path(path));
+    note(absolute.string());
+    return absolute.string();
+  }
+
+  /// `form` is Option::value: "DIR", "NAME=DIR", …
+  Result<std::string> in_value(std::string_view form, const std::string& value) {
+    if (form == "DIR" || form == "FILE" || form == "PATH") return add(value);
+    if (form == "default|unconfined|FILE")
+      return value == "default" || value == "unconfined" ? value : add(value);
+    const std::size_t sign = value.find('=');
+    if (sign == std::string::npos) return value;
+    const std::string name = value.substr(0, sign + 1);
+    const std::string rest = value.substr(sign + 1);
+    if (form == "NAME=SOURCE") {
+      std::string path;
+      TRY_ASSIGN(const std::string source, absolute_source(rest, path));
+      if (!path.empty()) note(path);
+      return name + source;
+    }
+    if (form == "NAME[=HOSTDIR][:ro]") {
+      constexpr std::string_view kReadOnly = ":ro";
+      const bool is_read_only = rest.ends_with(kReadOnly);
+      const std::size_t size = rest.size() - (is_read_only ? kReadOnly.size() : 0);
+      TRY_ASSIGN(const std::string path, add(rest.substr(0, size)));
+      return name + path + rest.substr(size);
+    }
+    if (!form.ends_with("=DIR") && !form.ends_with("FILE")) return value;
+    TRY_ASSIGN(const std::string path, add(rest));
+    return name + path;
+  }
+
+  const std::vector<std::string>& all() const { return paths_; }
+
+ private:
+  void note(const std::string& path) {
+    if (std::ranges::find(paths_, path) == paths_.end()) paths_.push_back(path);
+  }
+  std::vector<std::string> paths_;
+};
+
+/// Refuses what a service cannot have.
+Result<void> check_words(const Arguments& arguments) {
+  if (arguments.operands().front() == "-")
+    return refuse("a service cannot read its document from standard input: give a file");
+  if (arguments.has("detach"))
+    return refuse("--detach: the supervisor of a service stays in the foreground");
+  for (const std::string& text : arguments.values("env"))
+    if (!text.contains('='))
+      return refuse(
+          "--env {}: a service does not have the caller's environment: --env {}=VALUE writes the "
+          "value into the unit, which all users can read; --env-file FILE does not",
+          text, text);
+  return {};
+}
+
+/// The words of ExecStart behind "run", but those of `plan.entries`.
+Result<std::vector<std::string>> words_of_service(
+    const Arguments& arguments, const std::string& pod, AbsolutePaths& paths,
+    const std::optional<std::chrono::seconds>& ready_within) {
+  // The name of the unit has the name of the pod, whatever the document says later.
+  std::vector<std::string> words{"--replace=always", "--name=" + pod};
+  if (ready_within) words.push_back(fmt::format("--wait-ready={}", ready_within->count()));
+  TRY_ASSIGN(const std::string data, paths.add(data_of(arguments).string()));
+  words.push_back("--data=" + data);
+  for (const Option& option : kUnitOptions) {
+    const bool is_replaced = std::ranges::find(kReplaced, option.name) != std::end(kReplaced) ||
+                             (option.name == "publish" && arguments.has("activate"));
+    if (is_replaced) continue;
+    for (const std::string& value : arguments.values(option.name)) {
+      TRY_ASSIGN(const std::string absolute,
+                 within(paths.in_value(option.value, value), "--{}", option.name));
+      words.push_back(option.value.empty() ? fmt::format("--{}", option.name)
+                                           : fmt::format("--{}={}", option.name, absolute));
+    }
+  }
+  return words;
+}
+
+Result<std::chrono::seconds> read_idle(const Arguments& arguments) {
+  const std::string text = arguments.value("activate").value_or("");
+  if (text.empty()) return kIdle;
+  TRY_ASSIGN(const std::chrono::seconds idle, read_seconds("activate", text));
+  if (idle.count() == 0) return refuse("--activate=0: must be a second at least");
+  return idle;
+}
+
+/// The ports that systemd opens for the pod.
+Result<std::vector<Entry>> read_entries(const Settings& settings,
+                                        const std::vector<Forward>& forwards) {
+  using Kind = NetworkChoice::Kind;
+  const Kind kind = settings.network.kind;
+  if (kind != Kind::kPod && kind != Kind::kDefault)
+    return refuse(
+        "with --net {} a container itself opens the port that the socket unit has: the pod needs a "
+        "network of its own (--net pod)",
+        kind == Kind::kHost   ? "host"
+        : kind == Kind::kNone ? "none"
+                              : settings.network.path);
+  return entries_of(settings.name, ::geteuid(), forwards);
+}
+
+/// Where systemd keeps its proxy; Debian with separate /usr has the second path.
+std::string path_of_proxy() {
+  constexpr std::array kPaths{"/usr/lib/systemd/systemd-socket-proxyd",
+                              "/lib/systemd/systemd-socket-proxyd"};
+  const auto* const found = std::ranges::find_if(
+      kPaths, [](const char* path) { return linux::sys::open(path, O_PATH).has_value(); });
+  return found == kPaths.end() ? kPaths.front() : *found;
+}
+
+/// --activate: adds the entries to the plan, and to `words` that the pod is open for their proxies.
+Result<void> add_entries(UnitPlan& plan, std::vector<std::string>& words,
+                         const Arguments& arguments, const Settings& settings, const Pod& pod) {
+  TRY_ASSIGN(plan.idle, read_idle(arguments));
+  TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(pod));
+  TRY_ASSIGN(plan.entries, within(read_entries(settings, forwards), "--activate"));
+  plan.proxy = path_of_proxy();
+  for (std::size_t i = 0; i < plan.entries.size(); ++i)
+    words.push_back(fmt::format("--publish={}/tcp={}:{}", forwards[i].pod_port,
+                                plan.entries[i].inner_address, plan.entries[i].inner_port));
+  return {};
+}
+
+/// The time of --wait-ready: that of the option, or of a Knative document, else that of the probes.
+std::optional<std::chrono::seconds> ready_time_of(const Arguments& arguments,
+                                                  const Settings& settings, const Pod& pod) {
+  if (arguments.has("wait-ready")) return settings.ready_within;
+  const auto time = ready_time(pod, settings.ready_within.value_or(kReadyWithin));
+  return time ? time : settings.ready_within;
+}
+
+Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
+  TRY(check_words(arguments));
+  const std::string& file = arguments.operands().front();
+  TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, std::nullopt));
+  TRY_ASSIGN(const Settings settings, read_run_settings(arguments, caller, workload, file));
+  TRY(replace_parts(settings.given, workload.pod));
+  TRY(publish(settings.published, workload.pod));
+  TRY(check_given(settings.given, workload));
+
+  UnitPlan plan;
+  AbsolutePaths paths;
+  plan.pod = settings.name;
+  plan.is_of_user = caller.is_ordinary || arguments.has("user-unit");
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') plan.home = home;
+  TRY_ASSIGN(plan.document, paths.add(file));
+  const auto ready_within = ready_time_of(arguments, settings, workload.pod);
+  plan.start_limit = start_limit(workload.pod, ready_within);
+  plan.stop_limit = settings.grace + kStopPatience;
+  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
+  TRY_ASSIGN(std::vector<std::string> words,
+             words_of_service(arguments, plan.pod, paths, ready_within));
+  if (arguments.has("activate")) {
+    TRY(add_entries(plan, words, arguments, settings, workload.pod));
+    if (!ready_within)
+      warn(
+          "no container has a readiness probe: the first connection may come before the program "
+          "listens, and is then refused");
+  }
+  plan.command = {caller.runtime};
+  plan.command.insert(plan.command.end(), options.begin(), options.end());
+  plan.command.insert(plan.command.end(), {"pod", "run"});
+  plan.command.insert(plan.command.end(), words.begin(), words.end());
+  plan.command.insert(plan.command.end(), {"--", plan.document});
+  plan.paths = paths.all();
+  return plan;
+}
+
+/// A file of somebody else stays.
+Result<void> check_own(Fd directory, const UnitFile& unit) {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  const auto text = linux::read_file(directory, unit.name, kMost, O_NOFOLLOW);
+  if (!text && text.error().number() == ENOENT) return {};
+  if (text && text->starts_with(first_words_of_unit(unit.name))) return {};
+  if (!text) return within(Result<void>(std::unexpected(text.error())), unit.name);
+  return fail(EEXIST, "{} was not written by `ocirun pod unit`", unit.name);
+}
+
+/// Writes all units or, after an error, none that was not there before.
+Result<void> write_units(const std::string& path, const std::vector<UnitFile>& units) {
+  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+  std::vector<std::string> made;
+  const auto write = [&]() -> Result<void> {
+    for (const UnitFile& unit : units) {
+      const bool is_new = !linux::sys::openat(directory, unit.name.c_str(), O_PATH | O_NOFOLLOW);
+      TRY(within(linux::replace_file(directory, unit.name, unit.text, 0644), unit.name));
+      if (is_new) made.push_back(unit.name);
+    }
+    return {};
+  };
+  for (const UnitFile& unit : units) TRY(check_own(directory, unit));
+  auto written = write();
+  if (!written)
+    for (const std::string& name : made)
+      static_cast<void>(linux::sys::unlinkat(directory, name.c_str(), 0));
+  return written;
+}
+
+Result<int> unit(const Arguments& arguments, const Caller& caller) {
+  TRY_ASSIGN(const UnitPlan plan, plan_units(arguments, caller));
+  TRY_ASSIGN(const std::vector<UnitFile> units, units_of(plan));
+  std::string lines;
+  if (const auto output = arguments.value("output")) {
+    TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
+    TRY(within(write_units(directory.string(), units), "--output"));
+    for (const UnitFile& file : units)
+      lines += fmt::format("{}/{}\n", directory.string(), file.name);
+  } else {
+    for (const UnitFile& file : units)
+      lines += lines.empty() ? file.text : fmt::format("\n{}", file.text);
+  }
+  TRY(print(lines));
+  return 0;
+}
+
+}  // namespace
+
+const Command kUnit{.name = "unit",
+                    .operands = "FILE | --profile knative BUNDLE",
+                    .summary = "print the units of systemd that run the pod of a document",
+                    .options = kUnitOptions,
+                    .least_operands = 1,
+                    .most_operands = 1,
+                    .run = unit,
+                    .takes_program = false,
+                    .needs_root = false};
+
+}  // namespace ocirun::pods::cli
