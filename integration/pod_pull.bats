@@ -5,12 +5,7 @@ source "$LIB/pod-scene.bash"
 source "$LIB/registry.bash"
 
 setup() {
-  common_setup
-  needs_registry
-  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
-  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Cmd":["echo from the image"]}' "$BUNDLE/rootfs"
-  POD=$ID
-  trust
+  registry_setup
   start_registry
 }
 

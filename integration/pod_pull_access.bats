@@ -6,12 +6,7 @@ source "$LIB/registry.bash"
 source "$LIB/ordinary-user.bash"
 
 setup() {
-  common_setup
-  needs_registry
-  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
-  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Cmd":["echo from the image"]}' "$BUNDLE/rootfs"
-  POD=$ID
-  trust
+  registry_setup
 }
 
 teardown() {
@@ -179,4 +174,18 @@ without_skopeo() {
     sha256sum | sed 's/^\([0-9a-f]*\).*/sha256:\1/')  $REGISTRY/web"
   equal "12345 12345" "$(stat -c '%u %g' .local/share/ocirun/images/index.json)"
   equal 0 "$(find .local/share/ocirun -uid 0 | wc -l)"
+  # Without XDG_RUNTIME_DIR the credentials of the host's root, which the user cannot read, are left alone.
+  mkdir -p -m 755 /run/containers && mkdir -m 700 /run/containers/0 && echo '{}' >/run/containers/0/auth.json
+  mkdir .docker && mv xdg/containers/auth.json .docker/config.json
+  run setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" HOME="$HOME" \
+    "$OCIRUN" pod pull --plain-http "$REGISTRY" "$REGISTRY/web"
+  succeeds
+  # /run/containers/UID/auth.json is the user's.
+  rm .docker/config.json && mkdir /run/containers/12345
+  login /run/containers/12345/auth.json
+  chown -R 12345:12345 /run/containers/12345
+  run setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" HOME="$HOME" \
+    "$OCIRUN" pod pull --plain-http "$REGISTRY" "$REGISTRY/web"
+  succeeds
+  rm -r /run/containers
 }

@@ -119,3 +119,21 @@ fails_to_pull() {
 }
 has_begun() { [[ -n $(find data/images/incoming -name 'oci-put-blob*' 2>/dev/null) ]]; }
 no_skopeo() { ! pgrep --exact skopeo >/dev/null; }
+
+@test "on a terminal each layer has a line, and Ctrl-C ends the pull" {
+  serve none
+  run "$LIB/pty" --size 24x120 "$OCIRUN" pod pull --data data --plain-http "$REGISTRY" "$REGISTRY/web"
+  output_mentions 'status 0'
+  equal 2 "$(grep -o 'Copying blob [0-9a-f]\{12\} done' <<<"$output" | sort -u | wc -l)"
+  output_mentions 'layer 2 of 2: 100 %'
+  rm -rf data
+  stop_helpers
+  serve stuck
+  # The sandbox ignores SIGINT, which a shell does not.
+  run "$LIB/pty" --size 24x120 --when 'Copying blob' --input '\x03' env --default-signal=INT \
+    "$OCIRUN" pod pull --data data --pull-timeout 40 --plain-http "$REGISTRY" "$REGISTRY/web"
+  output_never_mentions 'nothing has arrived'
+  matches 'status (130|-2|2)'
+  output_never_mentions 'terminal changed'
+  eventually no_skopeo
+}

@@ -10,6 +10,16 @@ needs_registry() {
   done
 }
 
+# registry_setup: the image "base" in the layout images, whose registry is started by start_registry.
+registry_setup() {
+  common_setup
+  needs_registry
+  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
+  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Cmd":["echo from the image"]}' "$BUNDLE/rootfs"
+  POD=$ID
+  trust
+}
+
 # trust: the files of skopeo's libraries, in a home directory of the test's own: any signature is good, no mirrors.
 trust() {
   export HOME=$TMP/home XDG_RUNTIME_DIR=$TMP/home/run

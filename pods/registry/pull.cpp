@@ -4,27 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <optional>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/images/read_json.hpp"
 #include "pods/images/store_locks.hpp"
 #include "pods/images/stored_layout.hpp"
+#include "pods/registry/receive.hpp"
 #include "pods/registry/skopeo.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 namespace sys = linux::sys;
-
-constexpr std::uint64_t kMostDocuments = std::uint64_t{64} << 20;  // bytes beside the layers
-constexpr const char* kIndexType = "application/vnd.oci.image.index.v1+json";
-constexpr const char* kManifestType = "application/vnd.oci.image.manifest.v1+json";
 
 /// Whoever fetches an image has this lock. No layer has this digest.
 Digest lock_of(const Origin& origin) { return digest_of("pull " + origin.name); }
@@ -55,156 +50,6 @@ Result<void> remove_leftovers(const Store& store, Fd incoming, const Digest& own
   return {};
 }
 
-struct DocumentType {
-  std::string media_type;
-  bool has_manifests = false;
-};
-
-constexpr auto kDocumentType = bundle::fields<DocumentType>(
-    bundle::field("mediaType", &DocumentType::media_type, bundle::text),
-    bundle::part("manifests",
-                 [](bundle::Value, DocumentType& out) {
-                   out.has_manifests = true;
-                   return true;
-                 }),
-    bundle::without_effect("schemaVersion"), bundle::without_effect("config"),
-    bundle::without_effect("layers"), bundle::without_effect("annotations"),
-    bundle::without_effect("artifactType"), bundle::without_effect("subject"));
-
-/// The media type of a manifest or an index, which only the answer of the registry has to name.
-Result<std::string> type_of(std::string_view text) {
-  TRY_ASSIGN(const DocumentType type, read_json<DocumentType>("its manifest", text, kDocumentType));
-  if (!type.media_type.empty()) return type.media_type;
-  return std::string(type.has_manifests ? kIndexType : kManifestType);
-}
-
-/// Verifies the digest and the size of a layer that has arrived.
-Result<void> verify_layer(const ImageSource& source, const LayerBlob& layer) {
-  auto verified = [&]() -> Result<void> {
-    TRY_ASSIGN(FileRange file, source.open_layer(layer));
-    HashingStream stream(file, layer.digest->algorithm(), layer.size);
-    TRY(drain(stream));
-    if (stream.size() != layer.size)
-      return refuse("it has {} bytes, its descriptor says {}", stream.size(), layer.size);
-    const Digest digest = stream.finish();
-    if (digest != *layer.digest)
-      return refuse("its content has the digest {}, it was changed or damaged", digest.text());
-    return {};
-  }();
-  return within(std::move(verified), "layer {}", layer.digest->text());
-}
-
-/// One image on its way into the store.
-class Pull {
- public:
-  /// `directory`: a new directory at `path`, on the filesystem of the store.
-  Pull(const Store& store, const Origin& origin, const PullRequest& request, Fd directory,
-       const HostPath& path)
-      : store_(store),
-        origin_(origin),
-        pulling_(request.pulling),
-        access_{.auth_file = request.auth_file,
-                .plain_http = origin.in_registry &&
-                              request.pulling.plain_http.contains(origin.in_registry->host)},
-        directory_(directory),
-        path_(path) {}
-
-  Result<void> run() {
-    if (origin_.in_registry) {
-      TRY(copy_from_registry());
-    } else {
-      TRY(copy_from_this_machine());
-    }
-    TRY(write_layout(directory_, top_, origin_.name));
-    TRY_ASSIGN(const ImageSource source, ImageSource::open(path_));
-    TRY_ASSIGN(const Image image, source.find({.reference = top_.digest.text()}));
-    for (const LayerBlob& layer : image.layers) TRY(verify_lent(source, layer));
-    return keep_pulled(store_, directory_, blobs_of(image, top_.digest), top_, origin_.name);
-  }
-
- private:
-  /// Chooses the manifest for this machine as for every other source, and lets skopeo copy it by
-  /// its digest.
-  Result<void> copy_from_registry() {
-    TRY_ASSIGN(const std::string first, fetch(origin_.address, origin_.in_registry->digest, top_));
-    TRY(write_layout(directory_, top_, origin_.name));
-    TRY_ASSIGN(const ImageSource source, ImageSource::open(path_));
-    TRY_ASSIGN(Descriptor chosen, source.find_manifest({.reference = top_.digest.text()}));
-    const std::string address = origin_.address_of(chosen.digest);
-    std::string text = first;
-    if (chosen.digest != top_.digest) {
-      TRY_ASSIGN(text, fetch(address, Digest(chosen.digest), chosen));
-    }
-    TRY_ASSIGN(const Manifest manifest, parse_manifest("manifest " + chosen.digest.text(), text));
-    std::uint64_t bytes = kMostDocuments;
-    std::vector<Digest> blobs{manifest.config.digest};
-    for (const Descriptor& layer : manifest.layers) {
-      if (layer.size > ImageLimits().bytes || (bytes += layer.size) > ImageLimits().bytes)
-        return refuse("its layers have more than {} bytes", ImageLimits().bytes);
-      blobs.push_back(layer.digest);
-    }
-    TRY(lend_blobs(store_, directory_, blobs));
-    return copy(address, bytes, true);
-  }
-
-  Result<void> copy_from_this_machine() {
-    TRY(copy(origin_.address, ImageLimits().bytes, false));
-    TRY_ASSIGN(const std::string text,
-               linux::read_file(directory_, "index.json", kMaxDocument, O_NOFOLLOW));
-    TRY_ASSIGN(const Index index, parse_index("index.json", text));
-    if (index.manifests.size() != 1)
-      return refuse("skopeo has written {} images instead of one", index.manifests.size());
-    top_ = index.manifests.front();
-    return {};
-  }
-
-  /// Fetches a manifest or an index, keeps it as a blob, and describes it in `descriptor`.
-  /// `wanted`: the digest that it must have.
-  Result<std::string> fetch(const std::string& address, const std::optional<Digest>& wanted,
-                            Descriptor& descriptor) {
-    TRY_ASSIGN(std::string text, run_skopeo(pulling_, inspect_words(address, access_), directory_,
-                                            {pulling_.patience, kMostDocuments}, false));
-    const Digest digest =
-        digest_of(text, wanted ? wanted->algorithm() : Digest::Algorithm::kSha256);
-    if (wanted && digest != *wanted)
-      return refuse("the registry has sent a manifest with the digest {} for {}", digest.text(),
-                    wanted->text());
-    TRY_ASSIGN(descriptor.media_type, type_of(text));
-    descriptor.digest = digest;
-    descriptor.size = text.size();
-    TRY_ASSIGN(const UniqueFd blobs, open_or_make_directory(directory_, "blobs", 0700));
-    TRY_ASSIGN(const UniqueFd place,
-               open_or_make_directory(blobs, std::string(digest.algorithm_name()).c_str(), 0700));
-    TRY(linux::replace_file(place, digest.hex(), text, 0600));
-    return text;
-  }
-
-  Result<void> copy(const std::string& address, std::uint64_t bytes, bool keeps_digests) {
-    TRY(run_skopeo(pulling_, copy_words(address, path_.string(), access_, keeps_digests),
-                   directory_, {pulling_.patience, bytes}, true));
-    return {};
-  }
-
-  /// A layer of the store that is damaged is removed from the store, so that the next pull fetches
-  /// it.
-  Result<void> verify_lent(const ImageSource& source, const LayerBlob& layer) {
-    auto verified = verify_layer(source, layer);
-    if (verified) return {};
-    TRY_ASSIGN(const bool was_lent, take_back(store_, directory_, *layer.digest));
-    if (!was_lent) return verified;
-    return within(std::move(verified),
-                  "the store had a damaged layer, which is removed now: pull again");
-  }
-
-  const Store& store_;
-  const Origin& origin_;
-  const Pulling& pulling_;
-  SkopeoAccess access_;
-  Fd directory_;
-  const HostPath& path_;
-  Descriptor top_;
-};
-
 Result<void> pull_alone(const Store& store, const Origin& origin, const PullRequest& request) {
   const Digest lock = lock_of(origin);
   TRY_ASSIGN(const UniqueFd incoming, open_incoming(store));
@@ -215,7 +60,7 @@ Result<void> pull_alone(const Store& store, const Origin& origin, const PullRequ
     TRY_ASSIGN(const UniqueFd directory,
                sys::openat(incoming, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const HostPath path(fmt::format("{}/{}/{}", store.path().string(), kIncoming, name));
-    return Pull(store, origin, request, directory, path).run();
+    return receive(store, origin, request, directory, path);
   }();
   const auto removed = remove_tree(incoming, name.c_str());
   return pulled ? removed : pulled;
