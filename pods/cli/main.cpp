@@ -20,9 +20,9 @@
 namespace ocirun::pods::cli {
 namespace {
 
-const std::array kCommands{&kRun,    &kStart,    &kRestart, &kStatus, &kLogs,
-                           &kExec,   &kKill,     &kWait,    &kStop,   &kDelete,
-                           &kEvents, &kValidate, &kPlan,    &kImages, &kVolumes};
+const std::array kCommands{&kRun,  &kStart,  &kRestart, &kStatus, &kLogs,   &kExec,
+                           &kKill, &kWait,   &kStop,    &kDelete, &kEvents, &kValidate,
+                           &kPlan, &kExport, &kImages,  &kVolumes};
 
 std::string option_lines(const Command& command) {
   std::string text;

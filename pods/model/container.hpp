@@ -64,6 +64,7 @@ struct Port {
   std::uint16_t number = 0;
   Protocol protocol = Protocol::kTcp;
   Place place = nullptr;
+  std::uint16_t service = 0;  // the port of a cluster's Service in front (RX-7); 0: `number`
 };
 
 struct ExecProbe {
@@ -184,6 +185,7 @@ struct Container {
   std::map<std::string, std::string> annotations;
   std::optional<BundleSource> bundle;
   Place place = nullptr, image_place = nullptr;
+  std::string pull_secret;  // the name of the registry's credentials (OAM-23); "": none
 };
 
 }  // namespace ocirun::pods

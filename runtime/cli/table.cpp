@@ -118,7 +118,12 @@ constexpr std::array kPodOptions{
     Option{"timestamps", 0, "", "print times"},
     Option{"tty", 't', "", "a terminal for the program"},
     Option{"force", 0, "", "kill a pod that runs"},
-    Option{"output", 'o', "DIR", "where bundles are written", Completes::kDirectory}};
+    Option{"output", 'o', "DIR", "where bundles are written", Completes::kDirectory},
+    Option{"to", 0, "kubernetes", "the engine of an export", Completes::kWords},
+    Option{"kind", 0, "Deployment|Pod|StatefulSet", "the object of an export", Completes::kWords},
+    Option{"runtime-class", 0, "NAME", "the runtime of an export's pods"},
+    Option{"size", 0, "NAME=SIZE", "the size of a persistent volume"},
+    Option{"lossy", 0, "", "comments for what an engine cannot say"}};
 
 constexpr Operand kAnyContainer{Completes::kContainer};
 constexpr Operand kBundleOperand{Completes::kDirectory};
