@@ -1,5 +1,5 @@
 # `ocirun pod export`: workload documents as objects of Kubernetes. tests/pods/export has the rules.
-# shellcheck disable=SC2016 # texts for the shells of containers
+# shellcheck disable=SC2016,SC2154 # texts for the shells of containers; $stderr
 
 load lib/common
 source "$LIB/pod-scene.bash"
