@@ -95,3 +95,25 @@ END
   equal 1 "$status"
   has '--to mars: must be kubernetes' "$stderr"
 }
+
+# is_valid: the objects in $output conform to the schemas of Kubernetes.
+is_valid() {
+  equal 0 "$status"
+  objects . | "$LIB/kubernetes-validates" "$OCIRUN_TEST_SCHEMAS"
+}
+
+@test "the objects conform to the schemas of Kubernetes" {
+  local kind
+  [[ -d ${OCIRUN_TEST_SCHEMAS-}/node_modules ]] || skip "no schemas: ./dev part schemas fetches them"
+  run "$LIB/kubernetes-validates" "$OCIRUN_TEST_SCHEMAS" <<<'[{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": 7}}]'
+  equal 1 "$status" # a control
+  has 'v1 Pod: data/spec/containers must be array' "$output"
+  for kind in Deployment StatefulSet; do
+    rm -f app.yaml && radius && export_app --kind "$kind" --runtime-class ocirun && is_valid
+    rm app.yaml && container web echo 'config: [{path: /etc/motd, value: hello}]' 'ports: [{name: http, containerPort: 80}]' \
+      'readinessProbe: {httpGet: {path: /, port: 80}}' 'imagePullSecret: registry'
+    sed -i 's/memory: {required: 8M}}/memory: {required: 8M}, volumes: [{name: data, mountPath: \/data, disk: {required: 1G}}]}/' app.yaml
+    export_app --kind "$kind" --user 1:2 --read-only --seccomp default && is_valid
+  done
+  export_app --restart never && is_valid
+}
