@@ -114,7 +114,7 @@ part() {
       check "a fault at every system call" integration/lib/sandbox integration/faults/sweep --bundle plain,rich,network,sockets,bare
       [[ $OCIRUN_PODS == OFF ]] || check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7 ;;
     schemas)
-      install nodejs npm
+      command -v npm >/dev/null || install npm
       fetch_schemas || { skip "the schemas of Kubernetes: npm does not get them" && return; }
       OCIRUN_TEST_SCHEMAS=$schemas integration_tests integration/pod_export.bats ;;
     engines) engines ;;
