@@ -37,6 +37,9 @@ class Report {
   void ignore(std::span<const std::string> names);
   /// Whether `name` was given to ignore(). Such a name counts as used from now on.
   bool ignores(std::string_view name);
+  /// Remembers a value that is left out because of ignore().
+  void leave_out(const Node& node) { left_out_.push_back(&node); }
+  const std::vector<const Node*>& left_out() const { return left_out_; }
   /// The names given to ignore() that ignores() was never asked about.
   std::vector<std::string> unused_ignored() const;
 
@@ -55,7 +58,7 @@ class Report {
 
  private:
   std::vector<std::string> problems_, warnings_;
-  std::vector<const Node*> nodes_of_problems_, nodes_of_warnings_;
+  std::vector<const Node*> nodes_of_problems_, nodes_of_warnings_, left_out_;
   std::size_t problem_count_ = 0;
   std::map<std::string, bool, std::less<>> ignored_;  // and whether the name is used
   UnknownNames unknown_names_;

@@ -122,6 +122,11 @@ fi
 check "createRuntime and poststop hooks" hooks_run
 check "a pod shares its namespaces" pod_shares
 check "play kube" play_kube
+if [[ $RUNTIME_NAME == ocirun ]] && "$RUNTIME" pod --help >/dev/null 2>&1; then
+  check "play kube of an exported OAM workload" export_of_oam_plays
+  check "play kube of an exported Radius resource" export_of_radius_plays
+  check "play kube of an exported App Container pod" export_of_appc_plays
+fi
 check "commit and run the result" commit_and_run
 check "build" build_an_image
 check "sixteen at once" many_at_once

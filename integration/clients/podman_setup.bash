@@ -143,6 +143,56 @@ END
     podman pod rm -fa
 }
 
+# export_plays DOCUMENT PORT OPTION…: podman runs what `ocirun pod export` makes of a document, and the pod answers on its port.
+export_plays() {
+  local file=$1 port=$2 name
+  "$RUNTIME" pod export --to kubernetes --name exported "${@:3}" "$file" >"$WORK/exported.yaml" &&
+    podman play kube --network slirp4netns "$WORK/exported.yaml" && name=$(podman ps --format '{{.Names}}' | grep -e '-web$') &&
+    eventually bash -c "podman exec $name wget -qO - http://127.0.0.1:$port/ | grep -q exported" &&
+    podman play kube --down "$WORK/exported.yaml" && podman pod rm -fa
+}
+
+# The program of each document: a server on PORT.
+export_words() { echo "[sh, -c, \"echo exported >/index.html; exec httpd -f -p $1 -h /\"]"; }
+
+export_of_oam_plays() {
+  cat >"$WORK/oam.yaml" <<END
+apiVersion: core.oam.dev/v1alpha2
+kind: ContainerizedWorkload
+metadata: {name: shop, labels: {tier: front}}
+spec:
+  containers:
+  - {name: web, image: $B, cmd: $(export_words 8081), env: [{name: A, value: 'no'}], ports: [{name: http, containerPort: 8081}],
+     livenessProbe: {exec: {command: ["true"]}}, resources: {cpu: {required: 0.1}, memory: {required: 8M}}}
+END
+  export_plays "$WORK/oam.yaml" 8081
+}
+
+export_of_radius_plays() {
+  cat >"$WORK/radius.yaml" <<END
+name: shop
+properties:
+  containers: {web: {image: $B, command: $(export_words 8082), workingDir: /shared, ports: {http: {containerPort: 8082}},
+    volumeMounts: [{mountPath: /shared, volumeName: s}]}}
+  volumes: {s: {emptyDir: {}}}
+  autoScaling: {maxReplicas: 3, metrics: [{kind: memory, target: {averageValue: 9000}}]}
+END
+  export_plays "$WORK/radius.yaml" 8082
+}
+
+export_of_appc_plays() {
+  cat >"$WORK/appc.yaml" <<END
+acVersion: 0.8.11
+acKind: PodManifest
+apps:
+- name: web
+  image: {id: sha512-$(printf 'a%.0s' {1..128})}
+  app: {exec: $(export_words 8083), user: '0', group: '0', ports: [{name: http, port: 8083, protocol: tcp}]}
+ports: [{name: http, hostPort: 8083}]
+END
+  export_plays "$WORK/appc.yaml" 8083 --image "web=docker://$B"
+}
+
 commit_and_run() {
   podman run --name base --network none "$B" sh -c 'echo layered >/layer' && podman commit -q base localhost/layered &&
     [[ $(podman run --rm --network none localhost/layered cat /layer) == layered ]] && podman rm base

@@ -53,8 +53,12 @@ parts=(integration advisories conformance)
 landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml kernels selinux scale
-  schedule plain memcheck faults qemu-selinux qemu engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
+  schedule plain memcheck faults qemu-selinux qemu schemas engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
 all_building_parts=(arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13 debian-testing compilers)
+
+# fetch_schemas: the schemas of Kubernetes, which are an npm package, in the folder $schemas, outside of the tree.
+schemas=${OCIRUN_TEST_CACHE:-/var/cache/ocirun-test}/schemas
+fetch_schemas() { mkdir -p "$schemas" && npm install --silent --no-audit --no-fund --prefix "$schemas" kubernetes-models@4; }
 
 # part NAME
 part() {
@@ -109,6 +113,10 @@ part() {
     faults)
       check "a fault at every system call" integration/lib/sandbox integration/faults/sweep --bundle plain,rich,network,sockets,bare
       [[ $OCIRUN_PODS == OFF ]] || check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7 ;;
+    schemas)
+      command -v npm >/dev/null || install npm
+      fetch_schemas || { skip "the schemas of Kubernetes: npm does not get them" && return; }
+      OCIRUN_TEST_SCHEMAS=$schemas integration_tests integration/pod_export.bats ;;
     engines) engines ;;
     engines-systemd)
       local suite

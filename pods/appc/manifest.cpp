@@ -239,7 +239,11 @@ constexpr auto kManifest = exact_fields<Pod>(
                     return ac_version(at, version);
                   }),
     required_part("acKind", kind), required_part("apps", apps), part("volumes", volumes),
-    part("isolators", [](Value at, Pod& out) { return pod_isolators(at, out.limits); }),
+    part("isolators",
+         [](Value at, Pod& out) {
+           out.limits_place = &at.node();
+           return pod_isolators(at, out.limits);
+         }),
     part("annotations", annotations), field("ports", &Pod::host_ports, host_ports),
     part("userAnnotations", user_strings), part("userLabels", user_strings));
 

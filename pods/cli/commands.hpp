@@ -81,7 +81,7 @@ struct Command {
 
 /// Checks documents or, with --profile, bundles.
 extern const Command kValidate;
-extern const Command kRun, kPlan, kUnit;
+extern const Command kRun, kPlan, kUnit, kExport;
 extern const Command kStart, kRestart;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
 extern const Command kPorts, kStats, kCopy;
@@ -150,11 +150,13 @@ Result<Given> read_given(const Arguments& arguments);
 Result<std::vector<std::pair<std::string, std::string>>> read_variables(const Arguments& arguments);
 
 /// Reads a document for `run` or `plan`, and prints its warnings. Errors: all problems of the
-/// document; parts that need several machines.
-Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file);
+/// document; parts that need several machines, if it is to run on this one.
+Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file,
+                                      Audience audience = Audience::kThisMachine);
 /// The same for the `text` of the document.
 Result<Workload> workload_of_text(const Arguments& arguments, const std::string& file,
-                                  const std::string& text);
+                                  const std::string& text,
+                                  Audience audience = Audience::kThisMachine);
 
 /// The name of the pod: --name, else the name in the document, else the name of the file without
 /// its ending.

@@ -20,9 +20,9 @@
 namespace ocirun::pods::cli {
 namespace {
 
-const std::array kCommands{&kRun,  &kStart,  &kRestart, &kStatus, &kPorts, &kStats,   &kLogs,
-                           &kExec, &kCopy,   &kKill,    &kWait,   &kStop,  &kDelete,  &kEvents,
-                           &kPull, &kImages, &kVolumes, &kPlan,   &kUnit,  &kValidate};
+const std::array kCommands{&kRun,  &kStart,  &kRestart, &kStatus, &kPorts, &kStats,  &kLogs,
+                           &kExec, &kCopy,   &kKill,    &kWait,   &kStop,  &kDelete, &kEvents,
+                           &kPull, &kImages, &kVolumes, &kPlan,   &kUnit,  &kExport, &kValidate};
 
 std::string option_lines(const Command& command) {
   std::string text;

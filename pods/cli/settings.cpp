@@ -164,20 +164,24 @@ Result<Given> read_given(const Arguments& arguments) {
   return given;
 }
 
-Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file) {
+Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file,
+                                      Audience audience) {
   TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
-  return workload_of_text(arguments, file, text);
+  return workload_of_text(arguments, file, text, audience);
 }
 
 Result<Workload> workload_of_text(const Arguments& arguments, const std::string& file,
-                                  const std::string& text) {
+                                  const std::string& text, Audience audience) {
   const std::string name = shown_name(file);
   TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   Workload workload = read_workload(name, text, ignored);
-  for (const std::string& warning : workload.warnings) warn(warning);
-  warn_of_pull_secrets(arguments, workload);
+  const bool is_here = audience == Audience::kThisMachine;
+  for (const std::string& warning : is_here ? workload.warnings : workload.export_warnings)
+    warn(warning);
+  if (is_here) warn_of_pull_secrets(arguments, workload);
   std::vector<std::string> sentences = workload.problems;
-  for (const Elsewhere& part : workload.pod.elsewhere) sentences.push_back(workload.at(part));
+  if (is_here)
+    for (const Elsewhere& part : workload.pod.elsewhere) sentences.push_back(workload.at(part));
   for (const std::string& unused : workload.unused_ignored)
     sentences.push_back(unused_ignored(unused));
   if (sentences.empty()) return workload;

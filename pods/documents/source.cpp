@@ -131,4 +131,18 @@ std::vector<std::string> Source::warnings(const std::string& file, bundle::Repor
   return placed(file, report.warnings(), report.nodes_of_warnings());
 }
 
+std::vector<std::string> Source::warnings(
+    const std::string& file, bundle::Report& report,
+    const std::function<bool(const bundle::Node*)>& wanted) const {
+  std::vector<std::string> sentences;
+  std::vector<const bundle::Node*> nodes;
+  for (std::size_t i = 0; i < report.warnings().size(); ++i) {
+    const bundle::Node* node = report.nodes_of_warnings()[i];
+    if (!wanted(node)) continue;
+    sentences.push_back(report.warnings()[i]);
+    nodes.push_back(node);
+  }
+  return placed(file, sentences, nodes);
+}
+
 }  // namespace ocirun::pods

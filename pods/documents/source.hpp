@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,9 @@ class Source {
   /// /pointer: sentence", or "FILE: sentence" without a place.
   std::vector<std::string> problems(const std::string& file, bundle::Report& report) const;
   std::vector<std::string> warnings(const std::string& file, bundle::Report& report) const;
+  /// Only the warnings about the values that `wanted` accepts.
+  std::vector<std::string> warnings(const std::string& file, bundle::Report& report,
+                                    const std::function<bool(const bundle::Node*)>& wanted) const;
 
  private:
   friend class YamlBuilder;

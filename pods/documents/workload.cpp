@@ -121,8 +121,10 @@ class FileReader {
   /// --ignore KIND leaves out a document that stands beside the workload.
   void refuse(bundle::Value document) {
     const std::string_view kind = text_of_member(document.node(), "kind");
-    if (!kind.empty() && report_.ignores(kind))
+    if (!kind.empty() && report_.ignores(kind)) {
+      report_.leave_out(document.node());
       return document.warning("is left out, because of --ignore {}", kind);
+    }
     const std::string_view version = text_of_member(document.node(), "apiVersion");
     if (version.empty()) return document.problem("has an unknown kind: {}", kKinds);
     document.problem_at("apiVersion", "unknown version {} of the kind \"{}\": {}{}",
@@ -137,13 +139,26 @@ class FileReader {
 };
 
 /// Turns the parts that --ignore names into warnings.
-void leave_out_elsewhere(bundle::Report& report, std::vector<Elsewhere>& parts) {
-  std::erase_if(parts, [&](const Elsewhere& part) {
+void leave_out_elsewhere(bundle::Report& report, Pod& pod) {
+  std::erase_if(pod.elsewhere, [&](const Elsewhere& part) {
     if (part.place == nullptr || !report.ignores(part.place->key)) return false;
+    report.leave_out(*part.place);
+    if (pod.replicas && pod.replicas->place == part.place) pod.replicas.reset();
+    if (pod.scaling && pod.scaling->place == part.place) pod.scaling.reset();
     bundle::Value(*part.place, report)
         .warning("is left out, because of --ignore {}: {}", part.place->key, part.sentence);
     return true;
   });
+}
+
+/// Whether `pod export` writes a value that has no effect here. All of Knative's documents goes to
+/// Kubernetes.
+bool is_written_by_export(const Workload& workload, Place place) {
+  if (place == nullptr || std::ranges::find(workload.left_out, place) != workload.left_out.end())
+    return false;
+  if (workload.pod.kind == Kind::kOam) return place->key == "imagePullSecret";
+  if (workload.pod.kind == Kind::kRadius) return place->key == "port";  // of a Service (RX-7)
+  return workload.pod.kind == Kind::kKnative;
 }
 
 }  // namespace
@@ -155,8 +170,10 @@ std::string Workload::at(Place place) const {
 }
 
 std::string Workload::at(const Elsewhere& part) const {
-  return fmt::format("{}: {} (--ignore {} leaves it out)", at(part.place), part.sentence,
-                     part.place->key);
+  return fmt::format(
+      "{}: {}; `ocirun pod export --to kubernetes` writes it for a cluster (--ignore {} leaves it "
+      "out)",
+      at(part.place), part.sentence, part.place->key);
 }
 
 Workload read_workload(std::string file, std::string_view text,
@@ -170,11 +187,15 @@ Workload read_workload(std::string file, std::string_view text,
   FileReader reader(*workload.source, report, workload.pod);
   if (workload.source->parse(text, report)) {
     reader.read();
-    leave_out_elsewhere(report, workload.pod.elsewhere);
+    leave_out_elsewhere(report, workload.pod);
     if (report.ok()) reader.tell_unused();
   }
+  workload.left_out = report.left_out();
   workload.problems = workload.source->problems(workload.file, report);
   workload.warnings = workload.source->warnings(workload.file, report);
+  workload.export_warnings = workload.source->warnings(
+      workload.file, report,
+      [&](const bundle::Node* node) { return !is_written_by_export(workload, node); });
   workload.problem_count = report.problem_count();
   workload.unused_ignored = report.unused_ignored();
   return workload;

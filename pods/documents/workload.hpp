@@ -20,8 +20,10 @@ struct Workload {
   std::vector<std::string>
       problems;  // sentences with their places; the pod is complete only if there are none
   std::vector<std::string> warnings;
+  std::vector<std::string> export_warnings;  // those that hold for `pod export` too
   std::size_t problem_count = 0;  // `problems` has the first bundle::Report::kMaxListed of them
   std::vector<std::string> unused_ignored;  // names of --ignore that no refused part has
+  std::vector<Place> left_out;              // the parts that --ignore leaves out
 
   /// "app.yaml:14:9: /spec/containers/0/image": a place, for a problem that is found later.
   std::string at(Place place) const;

@@ -4,6 +4,7 @@
 
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
+#include "pods/model/kept.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -150,19 +151,12 @@ void read_order(Value document, Pod& out) {
   if (own) own->warning("has no effect here: it belongs to /spec/template/metadata/annotations");
 }
 
-/// Keeps annotations and labels. An annotation replaces a label of the same name; metadata that
-/// were kept earlier are not replaced.
-void keep(Metadata& metadata, Pod& out) {
-  metadata.annotations.merge(metadata.labels);
-  out.annotations.merge(metadata.annotations);
-}
-
 bool read_metadata(Value at, Pod& out, std::string& name) {
   Metadata metadata;
   if (!kMetadata(at, metadata)) return false;
   name = metadata.name;
   read_scaling(metadata, at.report(), out);
-  keep(metadata, out);
+  keep_metadata(metadata.labels, metadata.annotations, out);
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "bundle/json/document.hpp"
 #include "linux/base/ids.hpp"
+#include "pods/model/pull.hpp"
 #include "pods/model/security.hpp"
 
 namespace ocirun::pods {
@@ -64,6 +65,7 @@ struct Port {
   std::uint16_t number = 0;
   Protocol protocol = Protocol::kTcp;
   Place place = nullptr;
+  std::uint16_t service = 0;  // the port of a cluster's Service in front (RX-7); 0: `number`
 };
 
 struct ExecProbe {
@@ -149,15 +151,6 @@ struct SeccompRequest {
   };
   Kind kind = Kind::kRuntimeDefault;
   std::string file;
-  Place place = nullptr;
-};
-
-/// When an image is fetched from its registry. kMissing: if the store does not have it.
-enum class PullPolicy : std::uint8_t { kAlways, kMissing, kNever };
-
-/// The secret with the credentials for the registry of an image.
-struct PullSecret {
-  std::string name;
   Place place = nullptr;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pods/model/container.hpp"
+#include "pods/model/scaling.hpp"
 
 namespace ocirun::pods {
 
@@ -78,7 +79,8 @@ struct KnativeNames {
   std::string service, configuration, revision;
 };
 
-/// A part of the document that means something only on several machines. `pod run` refuses it.
+/// A part of the document that means something only on several machines. `pod run` refuses it, and
+/// `pod export` writes it.
 struct Elsewhere {
   std::string sentence;  // "replicas above 1 need …"
   Place place = nullptr;
@@ -97,13 +99,17 @@ struct Connection {
 /// Pod.
 struct Pod {
   Kind kind = Kind::kOam;
-  std::string name;  // "": the document has none
-  std::map<std::string, std::string> annotations;
+  std::string name;                                // "": the document has none
+  std::map<std::string, std::string> annotations;  // and labels
+  std::map<std::string, std::string> labels;       // those of the annotations that are labels
+  std::optional<Replicas> replicas;
+  std::optional<Scaling> scaling;
   std::vector<Container> init_containers;  // run in this order, each to its end
   std::vector<Container> containers;       // start together
   std::vector<Volume> volumes;
   std::vector<HostPort> host_ports;
-  Amounts limits;                         // of the whole pod
+  Amounts limits;  // of the whole pod
+  Place limits_place = nullptr;
   std::optional<PullSecret> pull_secret;  // of containers that have none of their own
   bool shares_pids =
       false;  // all containers share one pid namespace; they always share net, ipc and uts

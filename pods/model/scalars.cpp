@@ -195,6 +195,7 @@ void check_limits(Value at, const Resources& resources) {
 
 bool refuse_known(Value at, std::string_view name, std::string_view why) {
   if (at.report().ignores(name)) {
+    at.report().leave_out(at.node());
     at.warning("is left out, because of --ignore {}: {}", name, why);
     return true;
   }
@@ -215,15 +216,19 @@ bool refuse_if_listed(Value at, std::span<const UnsupportedName> names) {
   return true;
 }
 
-bool warn_of_cluster_name(Value member) {
+bool is_set_by_cluster(std::string_view name) {
   static constexpr std::string_view kByTheCluster[] = {
       "uid",           "resourceVersion",   "generation",
       "selfLink",      "creationTimestamp", "deletionTimestamp",
       "finalizers",    "ownerReferences",   "deletionGracePeriodSeconds",
       "managedFields",
   };
+  return std::ranges::find(kByTheCluster, name) != std::end(kByTheCluster);
+}
+
+bool warn_of_cluster_name(Value member) {
   const std::string_view name = member.key();
-  const bool is_by_cluster = std::ranges::find(kByTheCluster, name) != std::end(kByTheCluster);
+  const bool is_by_cluster = is_set_by_cluster(name);
   if (name == "generateName") {
     if (!member.is_null()) refuse_known_name(member, "write name, or give --name POD");
   } else if (!is_by_cluster && name != "namespace") {

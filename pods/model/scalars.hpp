@@ -135,6 +135,9 @@ struct UnsupportedName {
 /// false, {}, []). Returns whether `names` has the name.
 bool refuse_if_listed(Value at, std::span<const UnsupportedName> names);
 
+/// Whether a member of an object `metadata` of Kubernetes is one that a cluster sets.
+bool is_set_by_cluster(std::string_view name);
+
 /// For Fields::beside() of an object `metadata` of Kubernetes. Warns of names that only a cluster
 /// honours or sets, such as namespace and creationTimestamp. Returns whether the member is one.
 bool warn_of_cluster_name(Value member);

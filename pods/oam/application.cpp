@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "pods/model/kept.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -31,10 +32,7 @@ bool trait(Value at, Pod& out) {
   if (kind == "ManualScalerTrait" && count) {
     std::uint32_t replicas = 0;
     if (!bundle::range(1, 2'147'483'647)(*count, replicas)) return false;
-    if (replicas != 1)
-      out.elsewhere.push_back(
-          {fmt::format("{} replicas need several machines: one machine runs 1", replicas),
-           &count->node()});
+    ask_for_replicas(*count, replicas, out);
     return true;
   }
   if (kind.empty()) {

@@ -6,6 +6,7 @@
 #include "linux/base/text.hpp"
 #include "pods/images/manifest.hpp"
 #include "pods/model/container_reader.hpp"
+#include "pods/model/kept.hpp"
 #include "pods/model/scalars.hpp"
 #include "pods/oam/application.hpp"
 
@@ -186,15 +187,13 @@ bool arch(Value at, Pod& /*out*/) {
 
 struct Metadata {
   std::string name;
-  std::map<std::string, std::string> annotations;  // labels too
+  std::map<std::string, std::string> labels, annotations;
 };
 
 constexpr auto kMetadata =
-    exact_fields<Metadata>(
-        field("name", &Metadata::name, oam_name),
-        part("labels", [](Value at, Metadata& out) { return string_map(at, out.annotations); }),
-        part("annotations",
-             [](Value at, Metadata& out) { return string_map(at, out.annotations); }))
+    exact_fields<Metadata>(field("name", &Metadata::name, oam_name),
+                           field("labels", &Metadata::labels, string_map),
+                           field("annotations", &Metadata::annotations, string_map))
         .beside(&warn_of_cluster_name);
 
 /// Reads the metadata of a workload or of its component. Does not replace what `pod` has already.
@@ -202,7 +201,7 @@ bool read_metadata(Value at, Pod& pod) {
   Metadata metadata;
   if (!kMetadata(at, metadata)) return false;
   if (pod.name.empty()) pod.name = metadata.name;
-  pod.annotations.merge(metadata.annotations);
+  keep_metadata(metadata.labels, metadata.annotations, pod);
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "linux/base/text.hpp"
 #include "pods/plan/bindings.hpp"
+#include "pods/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -46,45 +47,6 @@ class Environment {
   Variables values_;
 };
 
-/// The platform's own variables: those of the Knative contract (KN-1, KN-2), the name of the
-/// app (AC-23), and the address of its metadata service (AC-22).
-void set_platform_variables(const Pod& pod, const Container& container, Environment& out) {
-  if (pod.kind == Kind::kAppc) out.set("AC_APP_NAME", container.name);
-  if (!pod.metadata_url.empty()) out.set("AC_METADATA_URL", pod.metadata_url);
-  if (!pod.knative) return;
-  if (!container.ports.empty()) out.set("PORT", fmt::format("{}", container.ports.front().number));
-  const std::array<std::pair<std::string_view, const std::string*>, 3> names{{
-      {"K_SERVICE", &pod.knative->service},
-      {"K_CONFIGURATION", &pod.knative->configuration},
-      {"K_REVISION", &pod.knative->revision},
-  }};
-  for (const auto& [name, value] : names)
-    if (!value->empty()) out.set(name, *value);
-}
-
-/// "cache.host" of the connection "cache" becomes CONNECTION_CACHE_HOST (RX-16).
-std::string connection_variable(std::string_view parameter) {
-  std::string name = "CONNECTION_";
-  for (const char c : parameter) {
-    const bool is_lower = c >= 'a' && c <= 'z';
-    const bool is_kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    name += is_lower ? static_cast<char>(c - 'a' + 'A') : is_kept ? c : '_';
-  }
-  return name;
-}
-
-void set_connection_variables(const Pod& pod, const Bindings& bindings, Environment& out) {
-  for (const Connection& connection : pod.connections) {
-    if (!connection.sets_variables) continue;
-    for (const auto& [name, value] : bindings.parameters)
-      if (name.starts_with(connection.name + ".")) out.set(connection_variable(name), value);
-  }
-}
-
-/// Whether "$(NAME)" in the document is a reference to a variable. It is in the documents that run
-/// on Kubernetes.
-bool expands(const Pod& pod) { return pod.kind == Kind::kKnative || pod.kind == Kind::kRadius; }
-
 /// The environment, and the variables that "$(NAME)" can refer to: all except those of the image.
 struct Merged {
   std::vector<std::string> entries;
@@ -102,7 +64,7 @@ Result<Merged> merge_env(const Pod& pod, const Container& container, const Image
     env.set_entry(entry);
   }
   Environment named;
-  set_connection_variables(pod, bindings, named);
+  for (const auto& [name, value] : connection_variables(pod, bindings)) named.set(name, value);
   const Secrets secrets{.bindings = bindings, .pod = pod};
   for (const EnvSource& source : container.env_sources) {
     TRY_ASSIGN(const auto values, secrets.variables(source));
@@ -114,11 +76,11 @@ Result<Merged> merge_env(const Pod& pod, const Container& container, const Image
       if (value) named.set(variable.name, *value);
     } else {
       const std::string& value = std::get<std::string>(variable.value);
-      const bool has_references = expands(pod) && !variable.is_literal;
-      named.set(variable.name, has_references ? expand(value, named.variables()) : value);
+      const bool is_expanded = has_references(pod) && !variable.is_literal;
+      named.set(variable.name, is_expanded ? expand(value, named.variables()) : value);
     }
   }
-  set_platform_variables(pod, container, named);
+  for (const auto& [name, value] : platform_variables(pod, container)) named.set(name, value);
   env.set_all(named);
   return Merged{.entries = env.entries(), .named = named.variables()};
 }
@@ -129,7 +91,7 @@ Result<Merged> merge_env(const Pod& pod, const Container& container, const Image
 Result<std::vector<std::string>> merge_args(const Pod& pod, const Container& container,
                                             const ImageConfig& image, const Variables& named) {
   const auto expanded = [&](std::vector<std::string> words) {
-    if (expands(pod))
+    if (has_references(pod))
       for (std::string& word : words) word = expand(word, named);
     return words;
   };

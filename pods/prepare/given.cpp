@@ -96,6 +96,12 @@ bool is_met(const Given& given, const Need& need) {
   return false;
 }
 
+/// Whether options must give the need for an export: a value, or a key of a document in the file.
+bool is_of_all_engines(const Need& need) {
+  return need.gift == Gift::kParameter || need.gift == Gift::kConnection ||
+         (need.gift == Gift::kSecret && need.is_fault);
+}
+
 /// Sets a variable in its place in the document, else before all others, so that others can refer
 /// to it.
 void set_given_variable(Container& container, const std::string& name, const std::string& value) {
@@ -143,10 +149,11 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
   return {};
 }
 
-Result<void> check_given(const Given& given, const Workload& workload) {
+Result<void> check_given(const Given& given, const Workload& workload, Audience audience) {
+  const bool is_here = audience == Audience::kThisMachine;
   std::vector<std::string> sentences;
   for (const Need& need : needs_of(workload.pod))
-    if (!is_met(given, need))
+    if (!is_met(given, need) && (is_here || is_of_all_engines(need)))
       sentences.push_back(fmt::format("{}: {}{}", workload.at(need.place),
                                       need.is_fault ? "" : "needs ", need.sentence));
   Names names = names_for(workload.pod);
@@ -159,7 +166,7 @@ Result<void> check_given(const Given& given, const Workload& workload) {
   find_unused("--pull-secret", given.pulling.auth_files, names.pull_secrets, sentences);
   find_unused("--extended", given.extended, names.extended, sentences);
   for (const Container* container : all_containers(workload.pod)) {
-    if (!container->seccomp) continue;
+    if (!container->seccomp || !is_here) continue;
     const auto profile = seccomp_of(*container, given);
     if (!profile)
       sentences.push_back(

@@ -47,9 +47,14 @@ struct Given {
 /// --port for a document that is not Knative's.
 Result<void> replace_parts(const Given& given, Pod& pod);
 
+/// Where a workload will run: here, or on the machines of an engine, which has its own secrets,
+/// volumes, devices and images.
+enum class Audience : std::uint8_t { kThisMachine, kManyMachines };
+
 /// Checks that the options give everything that the document only names, and nothing that it does
 /// not name (such as a mistyped --volume). The error lists all faults.
-Result<void> check_given(const Given& given, const Workload& workload);
+Result<void> check_given(const Given& given, const Workload& workload,
+                         Audience audience = Audience::kThisMachine);
 
 /// The seccomp filter of a container: the one that the document asks for, else --seccomp. Errors: a
 /// profile of Kubernetes' type Localhost cannot be read.

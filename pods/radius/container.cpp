@@ -42,9 +42,8 @@ bool env(Value at, std::vector<EnvVariable>& out) {
 
 constexpr auto kPort = exact_fields<Port>(
     required("containerPort", &Port::number, port_number),
-    field("protocol", &Port::protocol, protocol), part("port", [](Value at, Port&) {
-      std::uint16_t number = 0;
-      if (!port_number(at, number)) return false;
+    field("protocol", &Port::protocol, protocol), part("port", [](Value at, Port& out) {
+      if (!port_number(at, out.service)) return false;
       at.warning("has no effect: there is no Service in front of the container");
       return true;
     }));

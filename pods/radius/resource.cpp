@@ -6,6 +6,7 @@
 
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
+#include "pods/model/kept.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -16,21 +17,10 @@ namespace {
 
 constexpr auto kCount = bundle::range(1, 2'147'483'647);
 
-struct Target {
-  std::optional<std::uint32_t> utilization, average, value;
-};
-struct Metric {
-  std::string kind, custom;
-  Target target;
-};
-struct Scaling {
-  std::optional<std::uint32_t> most;
-  std::vector<Metric> metrics;
-};
-
-constexpr auto kTarget = exact_fields<Target>(
-    field("averageUtilization", &Target::utilization, kCount),
-    field("averageValue", &Target::average, kCount), field("value", &Target::value, kCount));
+constexpr auto kTarget =
+    exact_fields<ScalingTarget>(field("averageUtilization", &ScalingTarget::utilization, kCount),
+                                field("averageValue", &ScalingTarget::average, kCount),
+                                field("value", &ScalingTarget::value, kCount));
 
 bool metric_kind(Value at, std::string& out) {
   static constexpr std::array<std::string_view, 3> kKinds = {"cpu", "memory", "custom"};
@@ -40,7 +30,7 @@ bool metric_kind(Value at, std::string& out) {
   return false;
 }
 
-bool target(Value at, Target& out) {
+bool target(Value at, ScalingTarget& out) {
   if (!kTarget(at, out)) return false;
   const int given = (out.utilization ? 1 : 0) + (out.average ? 1 : 0) + (out.value ? 1 : 0);
   if (given == 1) return true;
@@ -49,10 +39,11 @@ bool target(Value at, Target& out) {
 }
 
 constexpr auto kMetric = bundle::checked(
-    exact_fields<Metric>(required("kind", &Metric::kind, metric_kind),
-                         field("customMetric", &Metric::custom, nonempty_string),
-                         required("target", &Metric::target, target)),
-    [](Value at, const Metric& metric) {
+    placed(
+        exact_fields<ScalingMetric>(required("kind", &ScalingMetric::kind, metric_kind),
+                                    field("customMetric", &ScalingMetric::custom, nonempty_string),
+                                    required("target", &ScalingMetric::target, target))),
+    [](Value at, const ScalingMetric& metric) {
       const bool custom = metric.kind == "custom";
       if (!custom && !metric.custom.empty())
         at.problem_at("customMetric", "is only for the kind custom");
@@ -61,20 +52,14 @@ constexpr auto kMetric = bundle::checked(
     });
 
 /// The note has one metric, the published type a list of them.
-constexpr auto kScaling = exact_fields<Scaling>(
+constexpr auto kScaling = placed(exact_fields<Scaling>(
     field("maxReplicas", &Scaling::most, kCount),
     part("metric", [](Value at, Scaling& out) { return kMetric(at, out.metrics.emplace_back()); }),
-    field("metrics", &Scaling::metrics, list_of(kMetric)));
+    field("metrics", &Scaling::metrics, list_of(kMetric))));
 
 struct ManualScaling {
   std::uint32_t replicas = 1;
 };
-
-void refuse_replicas(Value at, std::uint32_t count, Pod& out) {
-  if (count == 1) return;
-  out.elsewhere.push_back(
-      {fmt::format("{} replicas need several machines: one machine runs 1", count), &at.node()});
-}
 
 bool manual_kind(Value at, ManualScaling& /*out*/) {
   std::string word;
@@ -89,7 +74,7 @@ bool manual_scaling(Value at, Pod& out) {
       required("replicas", &ManualScaling::replicas, kCount), part("kind", manual_kind));
   ManualScaling scaling;
   if (!kManual(at, scaling)) return false;
-  refuse_replicas(*at.member("replicas"), scaling.replicas, out);
+  ask_for_replicas(*at.member("replicas"), scaling.replicas, out);
   return true;
 }
 
@@ -108,7 +93,7 @@ bool extension(Value at, std::string_view kind, Pod& out) {
 
 /// properties.autoScaling (RX-14)
 bool auto_scaling(Value at, Pod& out) {
-  Scaling scaling;
+  Scaling& scaling = out.scaling.emplace();
   if (!kScaling(at, scaling)) return false;
   if (!has_exactly_one_of(at, "metric", "metrics")) return false;
   out.elsewhere.push_back(
@@ -120,7 +105,7 @@ bool auto_scaling(Value at, Pod& out) {
 bool replicas(Value at, Pod& out) {
   std::uint32_t count = 1;
   if (!kCount(at, count)) return false;
-  refuse_replicas(at, count, out);
+  ask_for_replicas(at, count, out);
   return true;
 }
 

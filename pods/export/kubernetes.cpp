@@ -1,0 +1,142 @@
+#include "pods/export/kubernetes.hpp"
+
+#include "pods/export/kubernetes_objects.hpp"
+#include "pods/model/scalars.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// Pods of a Deployment or a StatefulSet are always restarted.
+ExportedKind choose_kind(Translation& translation) {
+  const Pod& pod = translation.pod();
+  const bool is_restarted = pod.restart == Restart::kAlways;
+  const std::optional<ExportedKind>& wanted = translation.request().kind;
+  if (!wanted) {
+    if (!is_restarted)
+      translation.note(
+          "the workload becomes a Pod, because its containers are not always restarted, and those "
+          "of a Deployment are (--restart always)");
+    return is_restarted ? ExportedKind::kDeployment : ExportedKind::kPod;
+  }
+  if (!is_restarted && *wanted != ExportedKind::kPod)
+    translation.lose(nullptr, "",
+                     "the containers are not always restarted, and those of a Deployment or "
+                     "StatefulSet are: --kind Pod, or --restart always");
+  return *wanted;
+}
+
+void add_metadata(const ObjectNames& names, YamlPart& part) {
+  YamlPart metadata = part.add_object("metadata");
+  YamlPart labels = metadata.add_object("labels");
+  for (const auto& [key, value] : names.labels) labels.add(key, value);
+  YamlPart annotations = metadata.new_object();
+  for (const auto& [key, value] : names.annotations) annotations.add(key, value);
+  metadata.add_unless_empty("annotations", annotations);
+}
+
+/// A volume for one pod alone must be free before the next pod starts.
+bool has_exclusive_claim(const KubernetesPod& pod) {
+  for (const auto& [name, claim] : pod.claims)
+    if (claim.exclusive) return true;
+  return false;
+}
+
+void add_templates(const KubernetesPod& pod, YamlPart& spec) {
+  YamlPart list = spec.new_list();
+  for (const auto& [volume, claim] : pod.claims) {
+    if (claim.spec.empty()) continue;
+    YamlPart entry = list.add_object();
+    entry.add_object("metadata").add("name", pod.volume_names.at(volume));
+    entry.add("spec", claim.spec);
+  }
+  spec.add_unless_empty("volumeClaimTemplates", list);
+}
+
+/// The Deployment, the StatefulSet or the Pod.
+void add_workload(const KubernetesPod& pod, const ObjectNames& names) {
+  Translation& translation = pod.translation;
+  const Pod& source = translation.pod();
+  const bool is_pod = pod.kind == ExportedKind::kPod;
+  YamlPart out = kubernetes_object(pod, names, is_pod ? "v1" : "apps/v1", names.kind);
+  const YamlPart template_spec = kubernetes_pod_spec(pod);
+  if (is_pod) {
+    out.add("spec", template_spec);
+    if (source.replicas && source.replicas->count > 1)
+      translation.lose(source.replicas->place, "",
+                       "a Pod is one: --kind Deployment has {} replicas", source.replicas->count);
+    return translation.add_document(out);
+  }
+  YamlPart spec = out.add_object("spec");
+  if (source.replicas && !source.scaling) spec.add("replicas", source.replicas->count);
+  const bool is_set = pod.kind == ExportedKind::kStatefulSet;
+  if (is_set) spec.add("serviceName", translation.request().name);
+  if (!is_set && has_exclusive_claim(pod)) spec.add_object("strategy").add("type", "Recreate");
+  spec.add_object("selector")
+      .add_object("matchLabels")
+      .add(kInstanceLabel, translation.request().name);
+  YamlPart of_pods = spec.add_object("template");
+  add_metadata(names, of_pods);
+  of_pods.add("spec", template_spec);
+  if (is_set) add_templates(pod, spec);
+  translation.add_document(out);
+}
+
+/// The class of the runtime ocirun. Other classes belong to the cluster.
+void add_runtime_class(Translation& translation) {
+  constexpr std::string_view kOwn = "ocirun";
+  const std::string& name = translation.request().runtime_class;
+  if (name.empty()) return;
+  if (name != kOwn) return translation.expect(fmt::format("the RuntimeClass \"{}\"", name));
+  YamlPart out = translation.new_object();
+  out.add("apiVersion", "node.k8s.io/v1");
+  out.add("kind", "RuntimeClass");
+  out.add_object("metadata").add("name", name);
+  out.add("handler", kOwn);
+  translation.add_document(out);
+}
+
+/// The names of the pod's Service and of its other objects.
+Result<void> check_object_name(const std::string& name) {
+  constexpr std::size_t kLongest = 52;  // a StatefulSet adds to the name for a label
+  const bool begins_well = !name.empty() && name.front() >= 'a' && name.front() <= 'z';
+  if (is_dns_label(name) && name.size() <= kLongest && begins_well) return {};
+  const std::string near = as_dns_label(name).substr(0, kLongest);
+  return refuse(
+      "the name \"{}\": must be at most {} lower-case letters, digits and \"-\", with a letter "
+      "first "
+      "(--name {})",
+      name, kLongest, near.empty() ? "POD" : near);
+}
+
+/// The config maps of the file.
+void add_own_config_maps(Translation& translation) {
+  for (const auto& [name, document] : translation.pod().key_documents)
+    if (name.starts_with(kConfigMapPrefix))
+      translation.add_document(translation.copy_of(*document.place));
+}
+
+}  // namespace
+
+Result<Exported> export_to_kubernetes(const ExportRequest& request) {
+  TRY(check_object_name(request.name));
+  if (request.workload.pod.kind == Kind::kKnative) return export_knative(request);
+  Translation translation(request);
+  if (const auto& replicas = translation.pod().replicas; replicas && replicas->differs != nullptr)
+    translation.lose(replicas->differs, "", "is another number of replicas than at {}",
+                     bundle::pointer_to(*replicas->place));
+  KubernetesPod pod{.translation = translation, .kind = choose_kind(translation)};
+  plan_port_names(pod);
+  plan_volumes(pod);
+  plan_config_files(pod);
+  const ObjectNames names = object_names(pod);
+  add_runtime_class(translation);
+  add_own_config_maps(translation);
+  add_config_map(pod, names);
+  add_claims(pod, names);
+  add_service(pod, names);
+  add_workload(pod, names);
+  add_autoscaler(pod, names);
+  return translation.finish();
+}
+
+}  // namespace ocirun::pods

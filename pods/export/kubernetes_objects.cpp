@@ -1,0 +1,138 @@
+#include "pods/export/kubernetes_objects.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::string_view kKeyRule =
+    "must have the form [DOMAIN/]NAME with at most 63 letters, digits, \"-\", \"_\" and \".\" in "
+    "NAME";
+
+void add_map(std::string_view name, const std::map<std::string, std::string>& values,
+             YamlPart& out) {
+  YamlPart part = out.new_object();
+  for (const auto& [key, value] : values) part.add(key, value);
+  out.add_unless_empty(name, part);
+}
+
+/// A port of the Service. Several ports need names.
+struct ServicePort {
+  std::string name;
+  std::uint16_t number = 0, target = 0;
+  Protocol protocol = Protocol::kTcp;
+};
+
+std::vector<ServicePort> service_ports(const KubernetesPod& pod) {
+  std::vector<ServicePort> ports;
+  std::set<std::string> names;
+  std::set<std::pair<std::uint16_t, Protocol>> numbers;
+  const auto add = [&](const Port& port, std::string name) {
+    const std::uint16_t number = port.service == 0 ? port.number : port.service;
+    if (!numbers.emplace(number, port.protocol).second) {
+      pod.translation.lose(port.place, port.service == 0 ? "containerPort" : "port",
+                           "the port {} leads to another port of the pod too", number);
+      return;
+    }
+    if (name.empty() || names.contains(name))
+      name = fmt::format("{}-{}", port.protocol == Protocol::kUdp ? "udp" : "tcp", number);
+    names.insert(name);
+    ports.push_back(
+        {.name = name, .number = number, .target = port.number, .protocol = port.protocol});
+  };
+  const Pod& source = pod.translation.pod();
+  for (const Container& container : source.containers)
+    for (const Port& port : container.ports) add(port, pod.port_names.at(&port));
+  for (const HostPort& host : source.host_ports)
+    if (host.pod_port && !numbers.contains({host.pod_port->number, host.pod_port->protocol}))
+      add(*host.pod_port, is_port_name(host.name) ? host.name : "");
+  return ports;
+}
+
+}  // namespace
+
+ObjectNames object_names(KubernetesPod& pod) {
+  Translation& translation = pod.translation;
+  ObjectNames names{.kind = pod.kind == ExportedKind::kPod           ? "Pod"
+                            : pod.kind == ExportedKind::kStatefulSet ? "StatefulSet"
+                                                                     : "Deployment",
+                    .labels = {},
+                    .annotations = {}};
+  const std::string& name = translation.request().name;
+  for (const auto& [key, value] : translation.pod().labels) {
+    const bool is_ours = key == kInstanceLabel && value != name;
+    if (is_label_key(key) && is_label_value(value) && !is_ours)
+      names.labels[key] = value;
+    else if (is_ours)
+      translation.lose_named(key, "the label {} selects the pods, and must be \"{}\"", key, name);
+    else
+      translation.lose_named(key, "the label \"{}\" {}, and its value at most 63 of these", key,
+                             kKeyRule);
+  }
+  names.labels[std::string(kInstanceLabel)] = name;
+  for (auto& [key, value] : exported_annotations(translation))
+    if (is_label_key(key))
+      names.annotations[key] = value;
+    else
+      translation.lose_named(key, "the annotation \"{}\" {}", key, kKeyRule);
+  return names;
+}
+
+YamlPart kubernetes_object(const KubernetesPod& pod, const ObjectNames& names,
+                           std::string_view version, std::string_view kind, std::string_view name) {
+  YamlPart out = pod.translation.new_object();
+  out.add("apiVersion", version);
+  out.add("kind", kind);
+  YamlPart metadata = out.add_object("metadata");
+  metadata.add("name", name.empty() ? std::string_view(pod.translation.request().name) : name);
+  add_map("labels", names.labels, metadata);
+  if (kind == names.kind) add_map("annotations", names.annotations, metadata);
+  return out;
+}
+
+void add_config_map(const KubernetesPod& pod, const ObjectNames& names) {
+  if (pod.config_files.empty()) return;
+  YamlPart out = kubernetes_object(pod, names, "v1", "ConfigMap", pod.config_map());
+  YamlPart data = out.add_object("data");
+  for (const auto& [key, content] : pod.config_files) data.add(key, content);
+  for (const auto& [file, key] : pod.config_keys)
+    if (!bundle::is_utf8(pod.config_files.at(key)))
+      pod.translation.lose(file->place, "", "the content must be UTF-8");
+  pod.translation.add_document(out);
+}
+
+void add_claims(const KubernetesPod& pod, const ObjectNames& names) {
+  if (pod.kind == ExportedKind::kStatefulSet) return;  // they are templates
+  for (const auto& [volume, claim] : pod.claims) {
+    if (claim.spec.empty()) continue;
+    YamlPart out = kubernetes_object(pod, names, "v1", "PersistentVolumeClaim", claim.name);
+    out.add("spec", claim.spec);
+    pod.translation.add_document(out);
+  }
+}
+
+void add_service(const KubernetesPod& pod, const ObjectNames& names) {
+  const std::vector<ServicePort> ports = service_ports(pod);
+  const bool is_headless = pod.kind == ExportedKind::kStatefulSet;
+  if (ports.empty() && !is_headless) return;
+  YamlPart out = kubernetes_object(pod, names, "v1", "Service");
+  YamlPart spec = out.add_object("spec");
+  if (is_headless) spec.add("clusterIP", "None");
+  spec.add_object("selector").add(kInstanceLabel, pod.translation.request().name);
+  if (!ports.empty()) {
+    YamlPart list = spec.add_list("ports");
+    for (const ServicePort& port : ports) {
+      YamlPart entry = list.add_object();
+      entry.add("name", port.name);
+      entry.add("port", port.number);
+      entry.add("targetPort", port.target);
+      if (port.protocol == Protocol::kUdp) entry.add("protocol", "UDP");
+    }
+  }
+  pod.translation.add_document(out);
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "pods/export/kubernetes.hpp"
+
+namespace ocirun::pods {
+
+/// The label that selects the pods of one export.
+inline constexpr std::string_view kInstanceLabel = "app.kubernetes.io/instance";
+
+/// The names that the objects of one export have.
+struct ObjectNames {
+  std::string_view kind;  // "Deployment", …
+  std::map<std::string, std::string> labels, annotations;
+};
+
+/// Labels and annotations that Kubernetes accepts. Losses: the others.
+ObjectNames object_names(KubernetesPod& pod);
+
+/// An object with the name of the pod and its labels. `name`: another name.
+YamlPart kubernetes_object(const KubernetesPod& pod, const ObjectNames& names,
+                           std::string_view version, std::string_view kind,
+                           std::string_view name = "");
+
+/// Each adds an object to the output, if the pod needs one.
+void add_config_map(const KubernetesPod& pod, const ObjectNames& names);
+void add_claims(const KubernetesPod& pod, const ObjectNames& names);
+void add_service(const KubernetesPod& pod, const ObjectNames& names);
+void add_autoscaler(const KubernetesPod& pod, const ObjectNames& names);
+
+}  // namespace ocirun::pods

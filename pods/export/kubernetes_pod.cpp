@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <set>
+
+#include "pods/export/kubernetes.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+void add_pull_secrets(Translation& translation, YamlPart& spec) {
+  std::set<std::string> names;
+  for (const Container* container : all_containers(translation.pod()))
+    if (const PullSecret* const secret = pull_secret_of(translation.pod(), *container))
+      names.insert(kubernetes_secret_name(translation, secret->place, secret->name));
+  if (names.empty()) return;
+  YamlPart list = spec.add_list("imagePullSecrets");
+  for (const std::string& name : names) list.add_object().add("name", name);
+}
+
+/// Additional groups are those of the whole pod.
+void add_extra_groups(Translation& translation, YamlPart& context) {
+  const auto containers = all_containers(translation.pod());
+  const std::vector<Gid>& groups = containers.front()->extra_groups;
+  for (const Container* container : containers)
+    if (container->extra_groups != groups)
+      return translation.lose(container->place, "app/supplementaryGIDs",
+                              "additional groups are those of all containers of a pod");
+  if (groups.empty()) return;
+  YamlPart list = context.add_list("supplementalGroups");
+  for (const Gid gid : groups) list.add("", gid.value());
+}
+
+void check_pod_limits(Translation& translation) {
+  const Pod& pod = translation.pod();
+  if ((pod.limits.cpus || pod.limits.memory) && pod.containers.size() > 1)
+    translation.lose(pod.limits_place, "",
+                     "there are no limits of several containers together: write one for each");
+}
+
+std::string_view restart_policy(Restart restart) {
+  switch (restart) {
+    case Restart::kNever:
+      return "Never";
+    case Restart::kOnFailure:
+      return "OnFailure";
+    case Restart::kAlways:
+      break;
+  }
+  return "Always";
+}
+
+}  // namespace
+
+YamlPart kubernetes_pod_spec(const KubernetesPod& pod) {
+  Translation& translation = pod.translation;
+  const Pod& source = translation.pod();
+  YamlPart spec = translation.new_object();
+  spec.add_unless_empty("runtimeClassName", translation.request().runtime_class);
+  if (source.restart != Restart::kAlways) spec.add("restartPolicy", restart_policy(source.restart));
+  if (source.shares_pids) spec.add("shareProcessNamespace", true);
+  YamlPart context = spec.new_object();
+  add_extra_groups(translation, context);
+  spec.add_unless_empty("securityContext", context);
+  add_pull_secrets(translation, spec);
+  check_pod_limits(translation);
+  if (!source.init_containers.empty()) {
+    YamlPart list = spec.add_list("initContainers");
+    for (const Container& container : source.init_containers)
+      add_kubernetes_container(pod, container, true, list);
+  }
+  YamlPart list = spec.add_list("containers");
+  for (const Container& container : source.containers)
+    add_kubernetes_container(pod, container, false, list);
+  spec.add_unless_empty("volumes", kubernetes_volumes(pod));
+  return spec;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,56 @@
+#include "pods/plan/variables.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace ocirun::pods {
+namespace {
+
+/// "cache.host" becomes CONNECTION_CACHE_HOST.
+std::string connection_variable(std::string_view parameter) {
+  std::string name = "CONNECTION_";
+  for (const char c : parameter) {
+    const bool is_lower = c >= 'a' && c <= 'z';
+    const bool is_kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    name += is_lower ? static_cast<char>(c - 'a' + 'A') : is_kept ? c : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+NamedValues platform_variables(const Pod& pod, const Container& container) {
+  NamedValues out;
+  if (pod.kind == Kind::kAppc) out.emplace_back("AC_APP_NAME", container.name);
+  if (!pod.metadata_url.empty()) out.emplace_back("AC_METADATA_URL", pod.metadata_url);
+  if (!pod.knative) return out;
+  if (!container.ports.empty())
+    out.emplace_back("PORT", fmt::format("{}", container.ports.front().number));
+  const std::array<std::pair<std::string_view, const std::string*>, 3> names{{
+      {"K_SERVICE", &pod.knative->service},
+      {"K_CONFIGURATION", &pod.knative->configuration},
+      {"K_REVISION", &pod.knative->revision},
+  }};
+  for (const auto& [name, value] : names)
+    if (!value->empty()) out.emplace_back(name, *value);
+  return out;
+}
+
+NamedValues connection_variables(const Pod& pod, const Bindings& bindings) {
+  NamedValues out;
+  for (const Connection& connection : pod.connections) {
+    if (!connection.sets_variables) continue;
+    for (const auto& [name, value] : bindings.parameters)
+      if (name.starts_with(connection.name + "."))
+        out.emplace_back(connection_variable(name), value);
+  }
+  return out;
+}
+
+bool has_references(const Pod& pod) {
+  return pod.kind == Kind::kKnative || pod.kind == Kind::kRadius;
+}
+
+}  // namespace ocirun::pods

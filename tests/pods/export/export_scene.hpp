@@ -1,0 +1,59 @@
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "pods/export/export.hpp"
+#include "tests/pods/documents/read.hpp"
+
+namespace ocirun::pods {
+
+/// The options of an export in a test.
+struct ExportOptions {
+  std::map<std::string, std::string> parameters = {};
+  std::map<std::string, std::string> images = {};
+  std::map<std::string, std::uint64_t> sizes = {};
+  std::optional<ExportedKind> kind = {};
+  std::string runtime_class = {};
+  bool lossy = false;
+  Given given = {};
+  std::string name = {};  // "": that of the document, else "shop"
+};
+
+/// Exports a workload, whose document must have no problem.
+inline Result<Exported> export_workload(Workload& workload, const ExportOptions& options,
+                                        Result<Exported> (*to)(const ExportRequest&)) {
+  Given given = options.given;
+  given.bindings.parameters = options.parameters;
+  TRY(replace_parts(given, workload.pod));
+  return to({.workload = workload,
+             .given = given,
+             .name = !options.name.empty()       ? options.name
+                     : workload.pod.name.empty() ? "shop"
+                                                 : workload.pod.name,
+             .images = options.images,
+             .sizes = options.sizes,
+             .seccomp = {},
+             .kind = options.kind,
+             .runtime_class = options.runtime_class,
+             .lossy = options.lossy});
+}
+
+inline Result<Exported> export_text(
+    std::string_view text, const ExportOptions& options = {},
+    Result<Exported> (*to)(const ExportRequest&) = export_to_kubernetes) {
+  Workload workload = read_workload("f", text);
+  BOOST_TEST(lines(workload.problems) == "");
+  return export_workload(workload, options, to);
+}
+
+/// The text of an export, or its error.
+inline std::string exported(std::string_view text, const ExportOptions& options = {},
+                            Result<Exported> (*to)(const ExportRequest&) = export_to_kubernetes) {
+  const auto out = export_text(text, options, to);
+  return out ? out->text : "error: " + out.error().message();
+}
+
+}  // namespace ocirun::pods
