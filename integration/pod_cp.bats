@@ -182,3 +182,17 @@ secret' "$(ls all | grep -v socket)"
   equal "" "$(find out.* file.* -type p 2>/dev/null)"
   nothing_temporary "$TMP"
 }
+
+@test "a copy that came out as a symlink does not lead the next copy to its target" {
+  mkdir "$TMP/elsewhere"
+  container app "ln -s $TMP/elsewhere /out; echo ready; exec sleep 1000"
+  run_pod --detach
+  eventually has_lines app 1
+  pod cp "$POD:/out" "$TMP/out"
+  equal "$TMP/elsewhere" "$(readlink "$TMP/out")"
+  pod exec "$POD" sh -c 'rm /out; echo mine >/out'
+  run pod cp "$POD:/out" "$TMP/out"
+  equal 1 "$status"
+  output_mentions "is a symlink to a directory, which may have come out of a container: \"$TMP/out/\" copies into the directory"
+  equal "" "$(ls "$TMP/elsewhere")"
+}

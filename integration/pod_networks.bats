@@ -23,6 +23,7 @@ address() { pod status --format json "$1" | jq -r ".network.addresses[$2]"; }
 network_holder() { jq .holder.pid "$NETWORKS/shop/network.json"; }
 # is_gone PID: the process has ended, though nobody may have reaped it yet.
 is_gone() { [[ ! -e /proc/$1 ]] || [[ $(<"/proc/$1/stat") == *") Z "* ]]; }
+has_recovered() { [[ $(pod events "$1" | jq -r .event | xargs) == *"degraded recovered"* ]]; }
 has_ipv6() { [[ $(cat /proc/sys/net/ipv6/conf/default/disable_ipv6 2>/dev/null) == 0 ]]; }
 
 teardown() {
@@ -30,8 +31,8 @@ teardown() {
   for name in "${PODS[@]}"; do
     [[ ! -e data/pods/$name ]] || pod delete --force "$name"
   done
-  [[ ! -e $NETWORKS/shop ]]
   common_teardown
+  [[ ! -e $NETWORKS/shop ]]
 }
 
 @test "pods of a network reach each other by name, by both IP families; the end of the last pod ends the network" {
@@ -81,7 +82,7 @@ teardown() {
   eventually get_answer "$ID.one" "http://$ID.two:8080/" "$ID.two"
   [[ $(network_holder) != "$holder" ]]
   equal "$address" "$(address "$ID.two" 0)"
-  has "degraded recovered" "$(pod events "$ID.one" | jq -r .event | xargs)"
+  eventually has_recovered "$ID.one"
 }
 
 @test "a pod whose supervisor was killed stays in the network until delete" {
@@ -119,6 +120,47 @@ teardown() {
 @test "a start that fails leaves no network" {
   container app 'exit 3'
   run run_pod --network shop --wait-ready=5 --restart never
+  equal 3 "$status"
   [[ ! -e $NETWORKS/shop ]]
   equal "" "$(pod_names)"
+}
+
+@test "a container that holds a lease of /etc/hosts delays nobody, and gets the names when the lease ends" {
+  container app 'sleep 1000'
+  POD=$ID.one run_pod --detach --network shop
+  PODS+=("$ID.one")
+  local pid hosts
+  pid=$(pod status --format json "$ID.one" | jq '.containers[0].pid')
+  hosts=/proc/$pid/root/etc/hosts
+  python3 -c 'import fcntl, signal, sys, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+file = open(sys.argv[1])
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+print("held", flush=True)
+time.sleep(1000)' "$hosts" >"$TMP/held" 3>&- 4>&- &
+  local leaser=$!
+  eventually grep -q held "$TMP/held"
+  server "$ID.two"
+  equal running "$(pod status --format json "$ID.one" | jq -r .status)"
+  kill $leaser
+  eventually have_hosts "$ID.one" "$ID.one $ID.two"
+  eventually has_recovered "$ID.one"
+}
+
+@test "no pod takes routes or redirects from another one" {
+  server "$ID.one"
+  local pid name
+  pid=$(pod status --format json "$ID.one" | jq '.containers[0].pid')
+  equal 0 "$(nsenter -t "$pid" -n cat /proc/sys/net/ipv4/conf/ocirun0/accept_redirects)"
+  ! has_ipv6 || for name in accept_ra accept_redirects autoconf; do
+    equal 0 "$(nsenter -t "$pid" -n cat "/proc/sys/net/ipv6/conf/ocirun0/$name")"
+  done
+}
+
+@test "a document does not take the name of a host elsewhere" {
+  container app 'sleep 1000'
+  sed -i 's/name: shop/name: github.com/' app.yaml
+  run ocirun pod run --data "$TMP/data" --images images --net none --network shop app.yaml
+  [[ $status == 1 ]]
+  output_mentions 'the document'"'"'s name "github.com" would take the place of a host of this name for all pods of the network: --name gives the pod a name'
 }

@@ -23,9 +23,18 @@ answers() { [[ $(pod exec "$1" busybox timeout 5 busybox wget -q -O - "http://$2
   nothing_left
   container broken 'exit 3'
   run run_pod --network shop --wait-ready=5 --restart never
+  [[ $status != 0 ]]
   [[ ! -e $DATA/networks/shop ]]
   run run_pod --network shop --user nobody-there
   [[ $status == 1 && ! -e $DATA/networks/shop ]]
+  # A signal before the pod is a member, while the document is read.
+  mkfifo document
+  exec 9<>document
+  pod run --images images --net none --network shop - <&9 >/dev/null 2>&1 3>&- 4>&- &
+  eventually test -s "$DATA/networks/shop/network.json"
+  kill "$(awk '/^PPid:/ {print $2}' "/proc/$(jq .holder.pid "$DATA/networks/shop/network.json")/status")"
+  wait $! || true
+  eventually test ! -e "$DATA/networks/shop"
 }
 
 @test "cp as root of the pod's user namespace: the user owns what comes out, the container's root what goes in; the user's rights count" {

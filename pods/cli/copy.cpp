@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <array>
 #include <optional>
 
@@ -88,6 +90,17 @@ class Warnings {
   std::size_t count_ = 0;
 };
 
+/// An earlier copy may have been a symlink, to a place that the container has chosen.
+Result<void> check_target_here(const std::string& path) {
+  if (path.ends_with('/')) return {};
+  const auto link = linux::sys::readlinkat(Fd{AT_FDCWD}, path.c_str());
+  if (!link || !linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY)) return {};
+  return refuse(
+      "{0}: is a symlink to a directory, which may have come out of a container: \"{0}/\" copies "
+      "into the directory",
+      path);
+}
+
 Result<void> copy_way(const Way& way, const ContainerRoot& root, const OwnerIds& inside) {
   const PathOpener in_container = [&](const std::string& path, int flags) {
     return root.directory.open(RootfsPath(path), flags);
@@ -102,6 +115,7 @@ Result<void> copy_way(const Way& way, const ContainerRoot& root, const OwnerIds&
     TRY_ASSIGN(const OwnerIds owner, owner_in(root, inside));
     rules.owner = std::pair(owner.uid, owner.gid);
   }
+  if (way.is_out) TRY(check_target_here(way.here));
   TRY_ASSIGN(const CopySource source, way.is_out ? open_copy_source(in_container, way.there.path)
                                                  : open_copy_source(on_host, way.here));
   TRY_ASSIGN(const CopyTarget target, way.is_out

@@ -1,5 +1,14 @@
 #include "pods/cli/ordinary_user.hpp"
 
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
 #include "pods/networks/membership.hpp"
 #include "pods/run/user_namespace.hpp"
 
@@ -13,6 +22,21 @@ Result<std::string> network_to_enter(const Command& command, const Arguments& ar
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   const auto pod = pods.open_pod(arguments.operands().front());
   return pod ? network_of(*pod) : "";  // the command says that there is no such pod
+}
+
+/// Starts a process that drops the network, if it has no member, when the caller has ended: a
+/// signal may end the caller before its pod is a member. Returns the descriptor that only the
+/// caller has.
+Result<UniqueFd> drop_network_afterwards(const HostPath& data, const std::string& network) {
+  TRY_ASSIGN(linux::Pipe life, linux::make_pipe());
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  if (child.pid != 0) return std::move(life.writer);
+  life.writer.reset();
+  ::setsid();  // the signals of the terminal are for the caller
+  linux::close_descriptors_but(std::array{Fd(life.reader)});
+  static_cast<void>(linux::sys::read_all(life.reader, 1));
+  static_cast<void>(drop_unused_network(data, network));
+  ::_exit(0);
 }
 
 }  // namespace
@@ -31,7 +55,13 @@ Result<int> run_as_root_of_namespace(const Command& command, const Arguments& ar
     TRY_ASSIGN(pod.boot_id, linux::read_boot_id());
     return become_root_of_namespace_of(pod);
   };
-  TRY(enter_network(data, network, enter));
+  UniqueFd life;
+  const auto enter_and_guard = [&](const linux::ProcessIdentity& holder) -> Result<void> {
+    TRY(enter(holder));
+    TRY_ASSIGN(life, drop_network_afterwards(data, network));
+    return {};
+  };
+  TRY(enter_network(data, network, enter_and_guard));
   const auto status = command.run(arguments, caller);
   if (!status || *status != 0) static_cast<void>(drop_unused_network(data, network));
   return status;

@@ -58,7 +58,6 @@ Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& w
     return refuse(
         "--network {}: the pod needs a network namespace of its own (--net pod or --net none)",
         *name);
-  TRY(find_ip_program());
   choice.shared = *name;
   return choice;
 }
@@ -77,6 +76,17 @@ Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
 }
 
 namespace {
+
+/// The name of a pod is a host name for the other pods of its network. A document must not take the
+/// name of a host elsewhere.
+Result<void> check_host_name(const Arguments& arguments, const Settings& settings) {
+  const bool is_elsewhere = settings.name.contains('.') || settings.name == "localhost";
+  if (!is_elsewhere || arguments.has("name")) return {};
+  return refuse(
+      "--network {}: the document's name \"{}\" would take the place of a host of this name for "
+      "all pods of the network: --name gives the pod a name",
+      settings.network.shared, settings.name);
+}
 
 bool names_systemd(const std::vector<std::string>& options) {
   for (std::size_t i = 0; i < options.size(); ++i)
@@ -141,6 +151,10 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments, workload));
+  if (!settings.network.shared.empty()) {
+    TRY(find_ip_program());
+    TRY(check_host_name(arguments, settings));
+  }
   TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
   if (const auto grace = arguments.value("grace")) {
     TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));

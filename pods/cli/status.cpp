@@ -43,12 +43,12 @@ void write_pod(bundle::JsonWriter& out, const PodView& view) {
   out.key("reason");
   record.reason.empty() ? out.null() : out.value(record.reason);
   out.key("network");
-  if (view.network.empty())
+  if (view.network.name.empty())
     out.null();
   else
     out.begin_object()
-        .member("name", view.network)
-        .member("addresses", view.addresses)
+        .member("name", view.network.name)
+        .member("addresses", view.network.addresses)
         .end_object();
   out.member("logDirectory", record.log_directory).key("containers").begin_array();
   for (const ContainerRecord& container : record.containers) write_container(out, container);
@@ -92,8 +92,9 @@ std::string details_of(const PodView& view) {
   const PodRecord& record = view.record;
   std::string text = fmt::format("{}: {}, {}", record.name, record.kind, name_of(record.status));
   if (view.is_supervised) text += fmt::format(", supervised by process {}", record.supervisor.pid);
-  if (!view.network.empty())
-    text += fmt::format(", in the network {} as {}", view.network, fmt::join(view.addresses, ", "));
+  if (!view.network.name.empty())
+    text += fmt::format(", in the network {} as {}", view.network.name,
+                        fmt::join(view.network.addresses, ", "));
   if (!record.reason.empty()) text += fmt::format(": {}", linux::in_one_line(record.reason));
   std::vector<Row> rows{{"CONTAINER", "STATUS", "READY", "RESTARTS", "PID", "EXIT", "REASON"}};
   for (const ContainerRecord& container : record.containers)

@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 #include <sched.h>
 
+#include <array>
 #include <cerrno>
 #include <functional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/prepare/child_call.hpp"
 #include "pods/prepare/program.hpp"
@@ -22,7 +26,8 @@ constexpr const char* kBridge = "bridge";
 
 using Words = std::vector<std::string>;
 
-Result<void> run_ip(const std::string& ip, Words words) {
+Result<void> run_ip(Words words) {
+  TRY_ASSIGN(const std::string ip, find_ip_program());
   const std::string what = fmt::format("ip {}", fmt::join(words, " "));
   words.insert(words.begin(), ip);
   return within(run_program(words), what);
@@ -43,12 +48,31 @@ Result<void> in_network_of(const linux::ProcessIdentity& process,
   return call_in_child(enter_and_act, "set up the network of pods");
 }
 
-/// Whether the device of the pod, whose network namespace the caller is in, can have IPv6
-/// addresses.
+/// The path of a sysctl of the pod's device, in whose network namespace the caller is.
+std::string sysctl_path(std::string_view family, std::string_view name) {
+  return fmt::format("/proc/sys/net/{}/conf/{}/{}", family, kMemberDevice, name);
+}
+
+/// Whether the device can have IPv6 addresses.
 bool has_ipv6() {
-  const auto file = sys::open(
-      fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", kMemberDevice).c_str(), O_RDONLY);
+  const auto file = sys::open(sysctl_path("ipv6", "disable_ipv6").c_str(), O_RDONLY);
   return file && sys::read_all(*file, 8).value_or("").starts_with('0');
+}
+
+/// Lets no other pod of the network change the routes and addresses of this pod, by router
+/// advertisements and redirects.
+Result<void> distrust_neighbours() {
+  using Row = std::pair<const char*, const char*>;
+  constexpr std::array kRows{Row{"ipv4", "accept_redirects"}, Row{"ipv6", "accept_ra"},
+                             Row{"ipv6", "accept_redirects"}, Row{"ipv6", "autoconf"}};
+  for (const auto& [family, name] : kRows) {
+    const std::string path = sysctl_path(family, name);
+    const auto file = sys::open(path.c_str(), O_WRONLY);
+    if (!file && file.error().number() == ENOENT) continue;  // the kernel has no IPv6
+    if (!file) return std::unexpected(file.error());
+    TRY(within(linux::write_all(*file, "0"), path));
+  }
+  return {};
 }
 
 }  // namespace
@@ -61,29 +85,30 @@ Result<std::string> find_ip_program() {
   return path;
 }
 
-Result<void> make_bridge(const std::string& ip, const linux::ProcessIdentity& holder) {
+Result<void> make_bridge(const linux::ProcessIdentity& holder) {
   return in_network_of(holder, [&]() -> Result<void> {
-    TRY(run_ip(ip, {"link", "add", "name", kBridge, "type", "bridge"}));
-    return run_ip(ip, {"link", "set", "dev", kBridge, "up"});
+    TRY(run_ip({"link", "add", "name", kBridge, "type", "bridge"}));
+    return run_ip({"link", "set", "dev", kBridge, "up"});
   });
 }
 
-Result<void> connect_to_bridge(const std::string& ip, const linux::ProcessIdentity& holder,
+Result<void> connect_to_bridge(const linux::ProcessIdentity& holder,
                                const linux::ProcessIdentity& pod, const Subnet& subnet,
                                int number) {
   const std::string end = fmt::format("member{}", number);
   const auto make_pair = [&]() -> Result<void> {
-    static_cast<void>(run_ip(ip, {"link", "delete", "dev", end}));  // usually there is none
-    TRY(run_ip(ip, {"link", "add", "name", end, "type", "veth", "peer", "name", kMemberDevice,
-                    "address", subnet.mac(number), "netns", fmt::format("{}", pod.pid)}));
-    return run_ip(ip, {"link", "set", "dev", end, "master", kBridge, "up"});
+    if (!linux::is_alive(pod)) return refuse("the pod has ended");
+    static_cast<void>(run_ip({"link", "delete", "dev", end}));  // usually there is none
+    TRY(run_ip({"link", "add", "name", end, "type", "veth", "peer", "name", kMemberDevice,
+                "address", subnet.mac(number), "netns", fmt::format("{}", pod.pid)}));
+    return run_ip({"link", "set", "dev", end, "master", kBridge, "up"});
   };
   const auto set_up_device = [&]() -> Result<void> {
-    TRY(run_ip(ip, {"address", "add", subnet.ipv4(number) + "/24", "dev", kMemberDevice}));
+    TRY(distrust_neighbours());
+    TRY(run_ip({"address", "add", subnet.ipv4(number) + "/24", "dev", kMemberDevice}));
     if (has_ipv6())
-      TRY(run_ip(ip,
-                 {"address", "add", subnet.ipv6(number) + "/64", "dev", kMemberDevice, "nodad"}));
-    return run_ip(ip, {"link", "set", "dev", kMemberDevice, "up"});
+      TRY(run_ip({"address", "add", subnet.ipv6(number) + "/64", "dev", kMemberDevice, "nodad"}));
+    return run_ip({"link", "set", "dev", kMemberDevice, "up"});
   };
   TRY(in_network_of(holder, make_pair));
   return in_network_of(pod, set_up_device);

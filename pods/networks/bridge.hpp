@@ -15,12 +15,12 @@ inline constexpr const char* kMemberDevice = "ocirun0";
 Result<std::string> find_ip_program();
 
 /// Makes the bridge of a network of pods in the network namespace of the process `holder`.
-Result<void> make_bridge(const std::string& ip, const linux::ProcessIdentity& holder);
+Result<void> make_bridge(const linux::ProcessIdentity& holder);
 
 /// Connects the network namespace of the process `pod` with the bridge in that of `holder`: makes
 /// a pair of devices, whose end in the pod has the addresses of the member `number`. Replaces an
-/// earlier pair of this number.
-Result<void> connect_to_bridge(const std::string& ip, const linux::ProcessIdentity& holder,
+/// earlier pair of this number. The pod takes no routes from other members.
+Result<void> connect_to_bridge(const linux::ProcessIdentity& holder,
                                const linux::ProcessIdentity& pod, const Subnet& subnet, int number);
 
 }  // namespace ocirun::pods

@@ -9,12 +9,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/networks/bridge.hpp"
 #include "pods/networks/network_directory.hpp"
 #include "pods/prepare/files.hpp"
+#include "pods/state/record.hpp"
 #include "pods/surroundings/holder.hpp"
 
 namespace ocirun::pods {
@@ -30,7 +32,6 @@ constexpr const char* kHosts = "hosts";
 /// whose members keep their addresses.
 Result<NetworkRecord> start_network(const NetworkDirectory& directory,
                                     std::optional<NetworkRecord> earlier) {
-  TRY_ASSIGN(const std::string ip, find_ip_program());
   NetworkRecord record;
   TRY_ASSIGN(record.boot_id, linux::read_boot_id());
   if (earlier) {
@@ -44,7 +45,7 @@ Result<NetworkRecord> start_network(const NetworkDirectory& directory,
                             record.holder = holder;
                             return directory.write(record);
                           }));
-  const auto made = make_bridge(ip, record.holder);
+  const auto made = make_bridge(record.holder);
   if (made) return record;
   static_cast<void>(linux::send_signal(record.holder, SIGKILL));
   return std::unexpected(made.error());
@@ -72,7 +73,7 @@ Result<int> choose_number(const NetworkDirectory& directory, const std::vector<M
 
 /// Ends the network if it has no member.
 Result<void> end_if_unused(const NetworkDirectory& directory) {
-  TRY_ASSIGN(const std::vector<Member> members, directory.members());
+  TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
   if (!members.empty()) return {};
   TRY_ASSIGN(const auto record, directory.record());
   if (record && runs_now(record->boot_id, record->holder)) {
@@ -104,22 +105,20 @@ Result<Membership> Membership::join(const PodDirectory& directory, const std::st
                                     const linux::ProcessIdentity& holder) {
   TRY(linux::replace_file(directory.fd(), kNetworkName, network + "\n", 0600));
   Membership membership(directory.data(), network, directory.name(), holder);
-  auto joined = membership.connect();
-  if (!joined)
-    return within(Result<Membership>(std::unexpected(joined.error())), "network \"{}\"", network);
+  TRY(within(membership.connect(), "network \"{}\"", network));
   return membership;
 }
 
 Result<void> Membership::connect() {
+  if (!linux::is_alive(pod_holder_)) return refuse("the holder of the pod's namespaces has ended");
   TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
   TRY_ASSIGN(const NetworkRecord record, running_network(directory));
-  TRY_ASSIGN(const std::vector<Member> members, directory.members());
+  TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
   TRY_ASSIGN(const int number, choose_number(directory, members, pod_));
   Member member{.format = 1, .pod = pod_, .boot_id = {}, .holder = pod_holder_, .number = number};
   TRY_ASSIGN(member.boot_id, linux::read_boot_id());
   TRY(directory.write(member));
-  TRY_ASSIGN(const std::string ip, find_ip_program());
-  TRY(connect_to_bridge(ip, record.holder, pod_holder_, record.subnet, number));
+  TRY(connect_to_bridge(record.holder, pod_holder_, record.subnet, number));
   TRY_ASSIGN(changes_, watch_changes(directory.members_path()));
   TRY_ASSIGN(end_, linux::ProcessEnd::watch(record.holder));
   connected_ = Clock::now();
@@ -131,18 +130,21 @@ Result<void> Membership::show_members_in(UniqueFd etc) {
   return write_hosts();
 }
 
+/// The network is not locked meanwhile: the containers can delay the file, which is theirs too.
 Result<void> Membership::write_hosts() const {
-  TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
-  TRY_ASSIGN(const auto record, directory.record());
+  TRY_ASSIGN(const auto directory, NetworkDirectory::look(data_, network_));
+  if (!directory) return refuse("the network \"{}\" is gone", network_);
+  TRY_ASSIGN(const auto record, directory->record());
   if (!record) return refuse("the network \"{}\" has no record", network_);
-  TRY_ASSIGN(const std::vector<Member> members, directory.members());
+  TRY_ASSIGN(const std::vector<Member> members, directory->members());
   std::vector<HostLine> lines;
   for (const Member& member : members) {
     lines.push_back({record->subnet.ipv4(member.number), member.pod});
     lines.push_back({record->subnet.ipv6(member.number), member.pod});
   }
   const std::string text = hosts_text(lines);
-  TRY_ASSIGN(const UniqueFd file, sys::openat(etc_, kHosts, O_WRONLY | O_NOFOLLOW));
+  // O_NONBLOCK: a container may hold a lease of the file, which would delay the supervisor.
+  TRY_ASSIGN(const UniqueFd file, sys::openat(etc_, kHosts, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
   TRY(linux::write_all(file, text));
   if (::ftruncate(file.get(), static_cast<off_t>(text.size())) != 0)
     return fail(errno, "shorten {}", kHosts);
@@ -155,24 +157,33 @@ void Membership::add_wanted(std::vector<pollfd>& watched) const {
 }
 
 Membership::Clock::time_point Membership::next() const {
-  if (!end_) return due_;
+  if (has_failed_ || !end_) return due_;
   return end_->wanted().fd >= 0 ? Clock::time_point::max() : Clock::now() + end_->poll_limit();
 }
 
 Result<bool> Membership::tick(Clock::time_point now) {
   if (end_ && end_->has_come()) {
     end_.reset();
+    has_failed_ = true;
     due_ = now + backoff_.after_run_of(now - connected_);
     return refuse("the process that keeps the network \"{}\" has ended", network_);
   }
-  if (!end_ && now >= due_) {
+  if (take_changes(changes_)) is_stale_ = true;
+  const bool must_wait = has_failed_ && now < due_;
+  if (must_wait || (end_ && !is_stale_)) return false;
+  const auto done = [&]() -> Result<void> {
+    if (!end_) TRY(connect());
+    is_stale_ = true;
+    return write_hosts();
+  }();
+  if (!done) {
+    has_failed_ = true;
     due_ = now + backoff_.after_run_of({});
-    TRY(connect());
-    TRY(write_hosts());
-    return true;
+    return std::unexpected(done.error());
   }
-  if (etc_ && take_changes(changes_)) TRY(write_hosts());
-  return false;
+  is_stale_ = false;
+  due_ = Clock::time_point::max();
+  return std::exchange(has_failed_, false);
 }
 
 Result<void> enter_network(
@@ -199,18 +210,19 @@ Result<std::string> network_of(const PodDirectory& directory) {
   return text;
 }
 
-Result<std::vector<std::string>> network_addresses(const PodDirectory& directory) {
-  std::vector<std::string> addresses;
+Result<NetworkPlace> network_place(const PodDirectory& directory) {
+  NetworkPlace place;
   TRY_ASSIGN(const std::string name, network_of(directory));
-  if (name.empty()) return addresses;
-  TRY_ASSIGN(const auto network, NetworkDirectory::find(directory.data(), name));
-  if (!network) return addresses;
+  if (name.empty()) return place;
+  TRY_ASSIGN(const auto network, NetworkDirectory::look(directory.data(), name));
+  if (!network) return place;
   TRY_ASSIGN(const auto record, network->record());
   TRY_ASSIGN(const std::vector<Member> members, network->members());
   const auto own = std::ranges::find(members, directory.name(), &Member::pod);
-  if (record && own != members.end())
-    addresses = {record->subnet.ipv4(own->number), record->subnet.ipv6(own->number)};
-  return addresses;
+  if (!record || own == members.end()) return place;
+  place.name = name;
+  place.addresses = {record->subnet.ipv4(own->number), record->subnet.ipv6(own->number)};
+  return place;
 }
 
 Result<void> leave_network(const PodDirectory& directory) {

@@ -38,13 +38,12 @@ class Membership {
   /// which is mounted in the containers.
   Result<void> show_members_in(UniqueFd etc);
 
-  bool is_connected() const { return end_.has_value(); }
   /// Adds the descriptors that become readable when tick() has something to do.
   void add_wanted(std::vector<pollfd>& watched) const;
   /// The next time when tick() has something to do without an event.
   Clock::time_point next() const;
-  /// Follows what other pods of the network do. Returns true if the pod was connected again. After
-  /// an error, tries again later.
+  /// Follows what other pods of the network do. Returns true at the first success after an error.
+  /// After an error, tries again later.
   Result<bool> tick(Clock::time_point now);
 
  private:
@@ -61,8 +60,10 @@ class Membership {
   linux::ProcessIdentity pod_holder_;
   UniqueFd etc_, changes_;                // changes_: inotify(7) on the records of the members
   std::optional<linux::ProcessEnd> end_;  // of the network's holder; nothing: not connected
+  bool is_stale_ = false;                 // /etc/hosts does not show the present members
+  bool has_failed_ = false;               // the last tick that had something to do
   Backoff backoff_;
-  Clock::time_point connected_, due_ = Clock::time_point::max();
+  Clock::time_point connected_, due_ = Clock::time_point::max();  // due_: after a failure
 };
 
 /// For an ordinary user, all pods of a network are in one user namespace. Calls `enter` with the
@@ -73,10 +74,14 @@ Result<void> enter_network(const HostPath& data, const std::string& network,
 /// Ends the holder of a network without members, and removes the network. Does nothing otherwise.
 Result<void> drop_unused_network(const HostPath& data, const std::string& network);
 
-/// The network that the pod is or was a member of; "": none.
+/// The name of the network that the pod is or was a member of; "": none.
 Result<std::string> network_of(const PodDirectory& directory);
-/// The addresses of the pod in its network; none without a network, or if the pod does not run.
-Result<std::vector<std::string>> network_addresses(const PodDirectory& directory);
+/// A pod in a network.
+struct NetworkPlace {
+  std::string name;  // of the network; "": the pod is in none, or does not run
+  std::vector<std::string> addresses;
+};
+Result<NetworkPlace> network_place(const PodDirectory& directory);
 /// Ends the membership of a pod whose processes have ended. The last member ends the network.
 Result<void> leave_network(const PodDirectory& directory);
 

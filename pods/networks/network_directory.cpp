@@ -2,19 +2,21 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 #include "bundle/json/fields.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
+#include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/images/read_json.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/process_json.hpp"
+#include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -57,17 +59,25 @@ Result<UniqueFd> open_directory_at(Fd above, const std::string& name) {
 }
 
 /// Whether `directory` still has the name `name` in `above`: the last pod of a network removes it.
-bool has_name(Fd above, const std::string& name, Fd directory) {
+Result<bool> has_name(Fd above, const std::string& name, Fd directory) {
   const auto named = open_directory_at(above, name);
-  return named && sys::is_same_file(*named, directory).value_or(false);
+  if (!named && named.error().number() == ENOENT) return false;
+  if (!named) return std::unexpected(named.error());
+  return sys::is_same_file(*named, directory);
+}
+
+/// Locks a directory until it is closed. Others have the lock while they run a few programs.
+Result<void> lock(Fd directory) {
+  linux::Patience patience(std::chrono::seconds(60));
+  while (::flock(directory.value, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR && errno != EWOULDBLOCK) return fail(errno, "lock");
+    if (!patience.wait())
+      return fail(EAGAIN, "another process has had the network locked for a minute");
+  }
+  return {};
 }
 
 }  // namespace
-
-bool runs_now(const std::string& boot_id, const linux::ProcessIdentity& process) {
-  const auto boot = linux::read_boot_id();
-  return process.pid != 0 && (!boot || *boot == boot_id) && linux::is_alive(process);
-}
 
 Result<void> check_network_name(const std::string& name) {
   if (check_pod_name(name)) return {};
@@ -77,42 +87,46 @@ Result<void> check_network_name(const std::string& name) {
       name);
 }
 
-Result<std::optional<NetworkDirectory>> NetworkDirectory::open_locked(const HostPath& data,
-                                                                      const std::string& name,
-                                                                      bool may_make) {
+Result<std::optional<NetworkDirectory>> NetworkDirectory::open_by(Way way, const HostPath& data,
+                                                                  const std::string& name) {
   TRY(check_network_name(name));
   const std::string path = fmt::format("{}/networks/{}", data.string(), name);
   auto opened = [&]() -> Result<std::optional<NetworkDirectory>> {
     TRY_ASSIGN(UniqueFd above, open_or_make_directory(HostPath(data.string() + "/networks")));
     for (;;) {
-      auto directory = may_make ? open_or_make_directory(above, name.c_str(), 0700)
-                                : open_directory_at(above, name);
-      if (!directory && directory.error().number() == ENOENT && !may_make) return std::nullopt;
+      auto directory = way == Way::kMake ? open_or_make_directory(above, name.c_str(), 0700)
+                                         : open_directory_at(above, name);
+      if (!directory && directory.error().number() == ENOENT && way != Way::kMake)
+        return std::nullopt;
       if (!directory) return std::unexpected(directory.error());
-      while (::flock(directory->get(), LOCK_EX) != 0)
-        if (errno != EINTR) return fail(errno, "lock");
-      if (has_name(above, name, *directory))
-        return NetworkDirectory(name, path, std::move(above), *std::move(directory));
+      if (way != Way::kLook) TRY(lock(*directory));
+      TRY_ASSIGN(const bool is_current, has_name(above, name, *directory));
+      if (is_current) return NetworkDirectory(name, path, std::move(above), *std::move(directory));
     }
   }();
   return within(std::move(opened), path);
 }
 
 Result<NetworkDirectory> NetworkDirectory::open(const HostPath& data, const std::string& name) {
-  TRY_ASSIGN(auto opened, open_locked(data, name, true));
+  TRY_ASSIGN(auto opened, open_by(Way::kMake, data, name));
   return *std::move(opened);
 }
 
 Result<std::optional<NetworkDirectory>> NetworkDirectory::find(const HostPath& data,
                                                                const std::string& name) {
-  return open_locked(data, name, false);
+  return open_by(Way::kFind, data, name);
+}
+
+Result<std::optional<NetworkDirectory>> NetworkDirectory::look(const HostPath& data,
+                                                               const std::string& name) {
+  return open_by(Way::kLook, data, name);
 }
 
 Result<std::optional<NetworkRecord>> NetworkDirectory::record() const {
   auto record = read_file_of<NetworkRecord>(directory_, kNetworkFile, kNetwork);
   if (record) return *std::move(record);
   if (record.error().number() == ENOENT) return std::nullopt;
-  return within(Result<std::optional<NetworkRecord>>(std::unexpected(record.error())), path_);
+  return std::unexpected(record.error().within(path_));
 }
 
 Result<void> NetworkDirectory::write(const NetworkRecord& record) const {
@@ -124,26 +138,32 @@ Result<void> NetworkDirectory::write(const NetworkRecord& record) const {
   return linux::replace_file(directory_, kNetworkFile, std::move(out).take(), 0600);
 }
 
-Result<std::vector<Member>> NetworkDirectory::members() const {
-  TRY_ASSIGN(const UniqueFd directory, open_or_make_directory(directory_, kMembers, 0700));
+Result<std::vector<Member>> NetworkDirectory::read_members(bool removes_dead) const {
+  std::vector<Member> members;
+  const auto directory = open_directory_at(directory_, kMembers);
+  if (!directory && directory.error().number() == ENOENT) return members;
+  if (!directory) return std::unexpected(directory.error());
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+  TRY(linux::for_each_entry(*directory, [&](const char* name, unsigned char) -> Result<void> {
     if (check_pod_name(name)) names.emplace_back(name);
     return {};
   }));
-  std::vector<Member> members;
   for (const std::string& name : names) {
-    auto member = read_file_of<Member>(directory, name, kMember);
-    if (member && runs_now(member->boot_id, member->holder))
+    auto member = read_file_of<Member>(*directory, name, kMember);
+    if (!member && member.error().number() == ENOENT) continue;  // it has left meanwhile
+    if (!member) return std::unexpected(member.error().within(members_path()));
+    if (runs_now(member->boot_id, member->holder))
       members.push_back(*std::move(member));
-    else if (member)
-      TRY(remove_tree(directory, name.c_str()));
-    else
-      return within(Result<std::vector<Member>>(std::unexpected(member.error())), members_path());
+    else if (removes_dead)
+      TRY(remove_tree(*directory, name.c_str()));
   }
   std::ranges::sort(members, {}, &Member::number);
   return members;
 }
+
+Result<std::vector<Member>> NetworkDirectory::members() const { return read_members(false); }
+
+Result<std::vector<Member>> NetworkDirectory::members_left() const { return read_members(true); }
 
 Result<void> NetworkDirectory::write(const Member& member) const {
   TRY_ASSIGN(const UniqueFd directory, open_or_make_directory(directory_, kMembers, 0700));

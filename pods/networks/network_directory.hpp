@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,25 +31,30 @@ struct Member {
   int number = 0;                 // in the subnet
 };
 
-/// DATA/networks/NAME. The directory is locked as long as the object exists.
+/// DATA/networks/NAME.
 class NetworkDirectory {
  public:
-  /// Opens the directory of a network, makes it if it is missing, and waits for its lock.
+  /// Opens the directory of a network, makes it if it is missing, and locks it as long as the
+  /// object exists. Errors: EAGAIN: other processes keep it locked for too long.
   static Result<NetworkDirectory> open(const HostPath& data, const std::string& name);
   /// The same for a network that may not exist. Nothing: there is no such network.
   static Result<std::optional<NetworkDirectory>> find(const HostPath& data,
                                                       const std::string& name);
+  /// Opens the directory without locking it, only for reading. Each record is replaced as a whole.
+  static Result<std::optional<NetworkDirectory>> look(const HostPath& data,
+                                                      const std::string& name);
 
   const std::string& name() const { return name_; }
   const std::string& path() const { return path_; }
-  Fd fd() const { return directory_; }
 
   /// Nothing: the network is new.
   Result<std::optional<NetworkRecord>> record() const;
   Result<void> write(const NetworkRecord& record) const;
 
-  /// The members whose pods run, in the order of their numbers. Removes the records of others.
+  /// The members whose pods run, in the order of their numbers.
   Result<std::vector<Member>> members() const;
+  /// The same. Removes the records of pods that do not run. The directory must be locked.
+  Result<std::vector<Member>> members_left() const;
   Result<void> write(const Member& member) const;
   /// Does nothing if the pod is no member.
   Result<void> remove_member(const std::string& pod) const;
@@ -64,15 +70,13 @@ class NetworkDirectory {
         path_(std::move(path)),
         above_(std::move(above)),
         directory_(std::move(directory)) {}
-  static Result<std::optional<NetworkDirectory>> open_locked(const HostPath& data,
-                                                             const std::string& name,
-                                                             bool may_make);
+  enum class Way : std::uint8_t { kMake, kFind, kLook };
+  static Result<std::optional<NetworkDirectory>> open_by(Way way, const HostPath& data,
+                                                         const std::string& name);
+  Result<std::vector<Member>> read_members(bool removes_dead) const;
   std::string name_, path_;
   UniqueFd above_, directory_;
 };
-
-/// Whether the process of a record of this boot runs.
-bool runs_now(const std::string& boot_id, const linux::ProcessIdentity& process);
 
 /// Checks the value of --network: the rules are those of a pod's name.
 Result<void> check_network_name(const std::string& name);

@@ -130,7 +130,8 @@ void ContainerRun::kill() {
 }
 
 void ContainerRun::restart(Clock::time_point now) {
-  if (record_.is_init || phase_ == Phase::kNew || phase_ == Phase::kCreated) return;
+  if (record_.is_init || must_restart_ || phase_ == Phase::kNew || phase_ == Phase::kCreated)
+    return;
   services_.events.add("restarting", record_.name, "`ocirun pod restart` was called");
   if (is_up()) {
     must_restart_ = true;

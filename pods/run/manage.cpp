@@ -121,11 +121,8 @@ Result<void> kill_supervisor(const PodRecord& record) {
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(PodRecord record, record_of(directory));
-  PodView view{.record = std::move(record), .is_supervised = false, .network = {}, .addresses = {}};
-  TRY_ASSIGN(view.addresses, network_addresses(directory));
-  if (!view.addresses.empty()) {
-    TRY_ASSIGN(view.network, network_of(directory));
-  }
+  PodView view{.record = std::move(record), .is_supervised = false, .network = {}};
+  TRY_ASSIGN(view.network, network_place(directory));
   view.is_supervised = is_supervised(view.record);
   const bool should_run =
       view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;

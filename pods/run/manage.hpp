@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pods/networks/membership.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/record.hpp"
 
@@ -25,8 +26,7 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
 struct PodView {
   PodRecord record;
   bool is_supervised = false;
-  std::string network;                 // that the pod is in; "": none
-  std::vector<std::string> addresses;  // in this network
+  NetworkPlace network;
 };
 
 /// Reads the state of a pod. A pod whose start was cut off before its first record has the status

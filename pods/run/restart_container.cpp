@@ -1,6 +1,6 @@
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <chrono>
 
 #include "linux/base/patience.hpp"
 #include "pods/run/manage.hpp"
@@ -36,16 +36,20 @@ Result<void> restart_container(const PodsDirectory& pods, const std::string& nam
         name_of(view.record.status));
   TRY_ASSIGN(const std::size_t index, index_of(view.record, container));
   const std::uint32_t before = view.record.containers[index].restarts;
-  TRY(ask_to_restart(view.record.supervisor, index));
   const auto limit = view.record.grace + kPatienceForStart;
   linux::Patience patience(limit);
   std::string reason = "the supervisor has not answered";
+  auto ask = std::chrono::steady_clock::now();
   do {
     TRY_ASSIGN(const PodRecord now, read_record(directory.fd()));
     if (!is_supervised(now)) return refuse("the pod has ended meanwhile");
     const ContainerRecord& record = now.containers.at(index);
     if (record.restarts != before && record.status == ContainerStatus::kRunning) return {};
     if (!record.reason.empty()) reason = record.reason;
+    // Again: the kernel drops a signal while the same one, for another container, is pending.
+    if (record.restarts != before || std::chrono::steady_clock::now() < ask) continue;
+    TRY(ask_to_restart(view.record.supervisor, index));
+    ask += std::chrono::seconds(2);
   } while (patience.wait());
   return refuse("container \"{}\" was not restarted within {} s: {}", container, limit.count(),
                 reason);

@@ -161,13 +161,23 @@ int exit_status_of(const PodRecord& record) {
   return 0;
 }
 
-bool is_of_this_boot(const PodRecord& record) {
+namespace {
+
+bool is_this_boot(const std::string& boot_id) {
   const auto boot = linux::read_boot_id();
-  return !boot || record.boot_id.empty() || *boot == record.boot_id;
+  return !boot || boot_id.empty() || *boot == boot_id;
 }
 
+}  // namespace
+
+bool runs_now(const std::string& boot_id, const linux::ProcessIdentity& process) {
+  return process.pid != 0 && is_this_boot(boot_id) && linux::is_alive(process);
+}
+
+bool is_of_this_boot(const PodRecord& record) { return is_this_boot(record.boot_id); }
+
 bool still_runs(const PodRecord& record, const linux::ProcessIdentity& process) {
-  return process.pid != 0 && is_of_this_boot(record) && linux::is_alive(process);
+  return runs_now(record.boot_id, process);
 }
 
 bool is_supervised(const PodRecord& record) { return still_runs(record, record.supervisor); }

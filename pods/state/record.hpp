@@ -76,6 +76,9 @@ Result<PodRecord> read_record(Fd directory);
 /// the first container that has not.
 int exit_status_of(const PodRecord& record);
 
+/// Whether `process`, which was recorded at the boot `boot_id`, runs. An empty id counts as that of
+/// this boot.
+bool runs_now(const std::string& boot_id, const linux::ProcessIdentity& process);
 /// Whether the pod was run since the machine was booted. True if this cannot be known.
 bool is_of_this_boot(const PodRecord& record);
 /// Whether the supervisor of the pod runs.

@@ -127,7 +127,7 @@ constexpr std::array kPodOptions{
     Option{"output", 'o', "DIR", "where bundles or units are written", Completes::kDirectory},
     Option{"user-unit", 0, "", "units for a user's service manager"},
     Option{"activate", 0, "", "start the pod at the first connection"},
-    Option{"to", 0, "kubernetes", "the engine of an export", Completes::kWords},
+    Option{"to", 0, "kubernetes", "the engine of an export"},
     Option{"kind", 0, "Deployment|Pod|StatefulSet", "the object of an export", Completes::kWords},
     Option{"runtime-class", 0, "NAME", "the runtime of an export's pods"},
     Option{"size", 0, "NAME=SIZE", "the size of a persistent volume"},

@@ -195,7 +195,8 @@ BOOST_AUTO_TEST_CASE(of_radius_for_kubernetes) {
 BOOST_AUTO_TEST_CASE(of_knative_for_kubernetes) {
   walk(full_knative(), export_to_kubernetes,
        {.without_effect = {},
-        .only_value = {"/apiVersion", "/kind", "/spec/template/spec/containers/0/ports/0/protocol",
+        .only_value = {"/apiVersion", "/kind", "/spec/template/spec/containers/0/imagePullPolicy",
+                       "/spec/template/spec/containers/0/ports/0/protocol",
                        "/spec/template/spec/containers/0/resources/requests/cpu",
                        "/spec/template/spec/containers/0/securityContext/capabilities/add/0",
                        "/spec/template/spec/containers/0/securityContext/seccompProfile/type"}});
