@@ -24,7 +24,7 @@ HOST             PORT   PROTOCOL  CONTAINER  NAME
 [::1]:18082      18080  tcp       app        web
 *:19001          19000  tcp       -          -
 *:15353          15353  udp       app        dns" "$output"
-  equal "[\"$POD\",\"running\",\"pod\",$pid,4]" "$(ports '[.name, .status, .network, .forwarder, (.ports | length)]')"
+  equal "[\"$POD\",\"running\",\"pod\",$pid,4]" "$(ports '[.name, .status, .net, .forwarder, (.ports | length)]')"
   equal '{"hostAddress":"127.0.0.1","hostPort":18081,"port":18080,"protocol":"tcp","container":"app","name":"web","forwarded":true}' "$(ports '.ports[0]')"
   equal '{"hostAddress":null,"hostPort":19001,"port":19000,"protocol":"tcp","container":null,"name":null,"forwarded":true}' "$(ports '.ports[2]')"
   # The supervisor is killed: pasta goes on.
@@ -43,7 +43,7 @@ ends() { [[ ! -e /proc/$1 || $(<"/proc/$1/stat") == *") Z "* ]]; }
   container app 'exec sleep 1000'
   run_pod --detach
   equal "$POD: has no ports" "$(pod ports "$POD")"
-  equal '["none",null,[]]' "$(ports '[.network, .forwarder, .ports]')"
+  equal '["none",null,[]]' "$(ports '[.net, .forwarder, .ports]')"
   pod stop "$POD"
   equal "$POD: has no ports, and has ended" "$(pod ports "$POD")"
   rm app.yaml
@@ -58,7 +58,7 @@ HOST  PORT   PROTOCOL  CONTAINER  NAME
   run_pod --detach --replace --net host
   has "$POD: has the host's network, where its programs open the ports themselves" "$(pod ports "$POD")"
   has '*:18080  18080  tcp       app        web' "$(pod ports "$POD")"
-  equal '["host",18080,false]' "$(ports '[.network, .ports[0].hostPort, .ports[0].forwarded]')"
+  equal '["host",18080,false]' "$(ports '[.net, .ports[0].hostPort, .ports[0].forwarded]')"
   pod stop "$POD"
   has "$POD: has ended, and no port leads to it" "$(pod ports "$POD")"
   equal '["stopped",18080,false]' "$(ports '[.status, .ports[0].hostPort, .ports[0].forwarded]')"

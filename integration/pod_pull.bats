@@ -176,6 +176,9 @@ machine() { skopeo inspect --tls-verify=false "docker://$REGISTRY/$1" | jq -r .A
   push plain --preserve-digests
   skopeo inspect --raw --tls-verify=false "docker://$REGISTRY/zstd" | jq -r '.layers[].mediaType' >type
   has +zstd "$(<type)"
+  skopeo inspect --raw --tls-verify=false "docker://$REGISTRY/plain" | jq -r '.layers[].mediaType' >type
+  has .tar "$(<type)"
+  grep -F +gzip type && false
   from_registry zstd 'echo unpacked'
   run_pulled
   equal unpacked "$(<output)"
@@ -218,6 +221,7 @@ machine() { skopeo inspect --tls-verify=false "docker://$REGISTRY/$1" | jq -r .A
   equal "[\"$REGISTRY/web:latest\"]" "$(jq -c '[.manifests[].annotations[]]' data/images/index.json)"
   pod delete --force "$POD"
   run pod images prune
+  succeeds
   equal '' "$(store | grep ./blobs/)"
   equal 0 "$(jq '.manifests | length' data/images/index.json)"
 }

@@ -160,7 +160,7 @@ without_skopeo() {
     </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
 }
 
-@test "an ordinary user pulls with credentials, certificates and stores of their own" {
+@test "an ordinary user pulls with their own credentials into their own store" {
   AUTH=1 start_registry
   push_as_someone web
   introduce_user

@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "bundle/json/writer.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"

@@ -1,14 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
-
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
-#include "pods/images/catalogue.hpp"
-#include "pods/prepare/find_image.hpp"
 #include "pods/prepare/program.hpp"
 #include "pods/registry/pull.hpp"
 

@@ -177,7 +177,10 @@ Result<StoredImage> find(const Search& search) {
     if (!origin || directory_has(search).value_or(true)) return find_in_directory(search);
     auto pulled = pull_for(search, *origin);
     if (pulled) return pulled;
-    return refuse("{}; {}", find_in_directory(search).error().message(), pulled.error().message());
+    // Another process may have put the image into the directory meanwhile.
+    auto found = find_in_directory(search);
+    if (found) return found;
+    return refuse("{}; {}", found.error().message(), pulled.error().message());
   }
   if (!origin)
     return refuse(

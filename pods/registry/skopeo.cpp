@@ -55,6 +55,10 @@ struct Advice {
   std::string_view advice;  // {} stands for the registry
 };
 
+constexpr std::string_view kLogIn =
+    "`skopeo login {}` keeps your credentials; --pull-secret NAME=AUTHFILE gives those of a secret "
+    "that the document names";
+
 constexpr std::array kAdvices{
     Advice{"server gave HTTP response to HTTPS client",
            "the registry speaks plain HTTP: --plain-http {} allows that"},
@@ -62,12 +66,8 @@ constexpr std::array kAdvices{
            "/etc/containers/certs.d/{}/ca.crt is the place for the certificate of an authority "
            "that your machine does not know"},
     Advice{"toomanyrequests", "the registry limits your requests: try later, or log in"},
-    Advice{"unauthorized",
-           "`skopeo login {}` keeps your credentials; --pull-secret NAME=AUTHFILE gives those of a "
-           "secret that the document names"},
-    Advice{"authentication required",
-           "`skopeo login {}` keeps your credentials; --pull-secret NAME=AUTHFILE gives those of a "
-           "secret that the document names"},
+    Advice{"unauthorized", kLogIn},
+    Advice{"authentication required", kLogIn},
     Advice{"invalid username/password",
            "the registry refuses your credentials: `skopeo login {}` changes them"},
     Advice{"denied", "the registry does not let you read the image, or has none of this name"},

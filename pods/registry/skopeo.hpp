@@ -1,15 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
-#include "linux/base/paths.hpp"
 #include "pods/registry/options.hpp"
-#include "pods/registry/origin.hpp"
 
 namespace ocirun::pods {
 

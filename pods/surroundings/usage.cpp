@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cgroups/container/cgroup.hpp"
 #include "cgroups/statistics/stats.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"

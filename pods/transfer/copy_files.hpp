@@ -51,10 +51,10 @@ struct CopyRules {
 /// - Devices, FIFOs, sockets and filesystems by which the kernel is configured (proc, sysfs,
 ///   cgroups …) are neither read nor written. A directory is copied without them.
 /// - A file gets its name when it is complete. It replaces a file or symlink of that name.
-/// The copies have the permissions without set-user-id and set-group-id bits, and the time of the
-/// last change. A directory that is there already keeps its own. Extended attributes are not
-/// copied. Hard links become files of their own. Errors: what is in the way is no file, or no
-/// directory; more than 200 levels; a directory would be copied into itself.
+/// The copies have the permissions without set-user-id and set-group-id bits, and the times of the
+/// last access and the last change. A directory that is there already keeps its own. Extended
+/// attributes are not copied. Hard links become files of their own. Errors: what is in the way is
+/// no file, or no directory; more than 200 levels; a directory would be copied into itself.
 Result<void> copy_files(const CopySource& source, const CopyTarget& target, const CopyRules& rules);
 
 }  // namespace ocirun::pods

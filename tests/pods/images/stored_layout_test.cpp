@@ -5,6 +5,8 @@
 #include <fcntl.h>
 
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "pods/images/store_locks.hpp"
 #include "tests/pods/images/layout_scene.hpp"
@@ -91,8 +93,16 @@ BOOST_AUTO_TEST_CASE(a_lent_blob_is_taken_back_only_if_it_is_the_stores) {
   const UniqueFd directory(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Digest absent = digest_of("absent");
   must(lend_blobs(scene.store, directory, {digest, absent, digest}));
-  BOOST_TEST(std::filesystem::hard_link_count(place + "/blobs/sha256/" + digest.hex()) == 2U);
+  const std::string lent = place + "/blobs/sha256/" + digest.hex();
+  BOOST_TEST(std::filesystem::hard_link_count(lent) == 2U);
   BOOST_TEST(!must(take_back(scene.store, directory, absent)));
+  // Another file with the name of the blob.
+  std::filesystem::rename(lent, place + "/link");
+  std::ofstream(lent) << "damaged";
+  const std::size_t before = scene.blobs();
+  BOOST_TEST(!must(take_back(scene.store, directory, digest)));
+  BOOST_TEST(scene.blobs() == before);
+  std::filesystem::rename(place + "/link", lent);
   BOOST_TEST(must(take_back(scene.store, directory, digest)));
   BOOST_TEST(!must(take_back(scene.store, directory, digest)));
 }

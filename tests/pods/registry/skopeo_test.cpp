@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "pods/registry/origin.hpp"
 #include "tests/must.hpp"
 
 using namespace ocirun;

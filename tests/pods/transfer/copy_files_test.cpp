@@ -3,16 +3,21 @@
 #include "pods/transfer/copy_files.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
+#include "tests/child_test.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"
 
@@ -65,8 +70,6 @@ struct CopyScene {
   }
 };
 
-bool ends_with(const std::string& text, std::string_view end) { return text.ends_with(end); }
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(copied_files, CopyScene)
@@ -114,7 +117,7 @@ BOOST_AUTO_TEST_CASE(no_symlink_is_followed_below_source_and_target) {
   fs::create_directory(scratch / "root/d/way");
   write("root/d/way/secret", "evil");
   BOOST_TEST(
-      ends_with(must_fail(copy_out("/d/.", "host/d")), "way: is in the way: it is no directory"));
+      must_fail(copy_out("/d/.", "host/d")).ends_with("way: is in the way: it is no directory"));
   BOOST_TEST(read("host/secret") == "secret");
   fs::create_directories(scratch / "from/sub");
   fs::remove_all(scratch / "root/d/sub");
@@ -142,9 +145,9 @@ BOOST_AUTO_TEST_CASE(fifos_are_left_out_and_neither_read_nor_replaced) {
   BOOST_REQUIRE(warnings.size() == 1);
   BOOST_TEST(warnings.front() == "/d/pipe: is a FIFO, and is left out");
   BOOST_TEST(
-      ends_with(must_fail(copy_out("/d/pipe", "host/pipe")), "is a FIFO, and cannot be copied"));
-  BOOST_TEST(ends_with(must_fail(copy_in("host/secret", "/d/pipe")),
-                       "pipe: is in the way: it is neither a file nor a symlink"));
+      must_fail(copy_out("/d/pipe", "host/pipe")).ends_with("is a FIFO, and cannot be copied"));
+  BOOST_TEST(must_fail(copy_in("host/secret", "/d/pipe"))
+                 .ends_with("pipe: is in the way: it is neither a file nor a symlink"));
 }
 
 BOOST_AUTO_TEST_CASE(files_of_the_kernel_are_neither_read_nor_written) {
@@ -159,29 +162,38 @@ BOOST_AUTO_TEST_CASE(files_of_the_kernel_are_neither_read_nor_written) {
 BOOST_AUTO_TEST_CASE(a_directory_is_not_copied_into_itself) {
   for (const char* target : {"root/d", "root/d/new", "root/d/sub"})
     BOOST_TEST(
-        ends_with(must_fail(copy_out("/d", target)), "a directory cannot be copied into itself"));
+        must_fail(copy_out("/d", target)).ends_with("a directory cannot be copied into itself"));
   BOOST_TEST(
-      ends_with(must_fail(copy_out("/d/.", "root/d")), "a directory cannot be copied into itself"));
+      must_fail(copy_out("/d/.", "root/d")).ends_with("a directory cannot be copied into itself"));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_incomplete_is_left_after_an_error) {
-  write("root/d/closed", "text");
-  must(copy_out("/d", "host/d"));
-  CopyRules foreign = rules();
-  foreign.owner = std::pair(Uid(), Gid());
-  const auto source = must(open_copy_source(inside(), "/d/closed"));
-  const auto target = must(open_copy_target(outside(), scratch / "host/closed", source));
-  if (::geteuid() != 0) {
-    must_fail(copy_files(source, target, foreign));
-    BOOST_TEST(!fs::exists(scratch / "host/closed"));
-  } else {
-    foreign.owner->first = must(Uid::make(4242));
-    must(copy_files(source, target, foreign));
-    BOOST_TEST(must(linux::sys::fstatat(Fd{AT_FDCWD}, (scratch / "host/closed").c_str())).st_uid ==
-               4242U);
-  }
+  const auto copy_to_a_full_disk = [this] {
+    // As a full disk does, the limit ends the copy in the middle of the file.
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{};
+    BOOST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const rlim_t before = std::exchange(limit.rlim_cur, 2);
+    BOOST_REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const std::string error = must_fail(copy_out("/d/file", "host/new"));
+    limit.rlim_cur = before;
+    BOOST_REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    BOOST_TEST(error.ends_with("file too large"), error);
+  };
+  BOOST_TEST(run_in_child(0, copy_to_a_full_disk) == 0);
+  BOOST_TEST(!fs::exists(scratch / "host/new"));
   for (const auto& entry : fs::recursive_directory_iterator(scratch / "host"))
     BOOST_TEST(!entry.path().filename().string().starts_with(".ocirun-cp."));
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_has_the_given_owner, *needs_root()) {
+  CopyRules foreign = rules();
+  foreign.owner = std::pair(must(Uid::make(4242)), Gid());
+  const auto source = must(open_copy_source(inside(), "/d/file"));
+  const auto target = must(open_copy_target(outside(), scratch / "host/new", source));
+  must(copy_files(source, target, foreign));
+  BOOST_TEST(must(linux::sys::fstatat(Fd{AT_FDCWD}, (scratch / "host/new").c_str())).st_uid ==
+             4242U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
