@@ -40,6 +40,9 @@ END
   export_app --lossy --kind Pod
   equal 0 "$status"
   has '# Left out: app.yaml:10:16: /properties/autoScaling: a Pod does not scale: --kind Deployment does' "$output"
+  export_app --pull missing --pull-timeout 5
+  equal IfNotPresent "$(objects '.[] | select(.kind == "Deployment").spec.template.spec.containers[0].imagePullPolicy')"
+  has '--pull-timeout has no effect: the engine has its own time limits' "$stderr"
 }
 
 @test "OAM-16 OAM-23 OAM-36 an OAM workload: config files, a pull secret, a claim, and options" {

@@ -8,6 +8,8 @@ lines() { pod logs "$POD"; }
 says_once() { [[ $(lines) == "$1" ]]; }
 quiet_pod() { quietly pod "$@"; }
 
+has_event() { [[ $(pod events "$POD" | jq -r .event | xargs) == *"$1"* ]]; }
+
 @test "start runs a pod that has ended again: its document as it was, its options, its directory, the values of its variables" {
   container app 'echo "$A $B $(cat /etc/c)"; exec sleep 1000' 'config: [{path: /etc/c, value: config}]'
   mkdir elsewhere
@@ -110,4 +112,31 @@ quiet_pod() { quietly pod "$@"; }
   run pod restart -c two "$POD"
   equal 1 "$status"
   output_mentions "the pod is stopped, and a container can be restarted in a running pod only"
+}
+
+@test "restart -c of a program that ignores the signal restarts once; a stop with less grace ends the wait" {
+  container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --detach --grace 4
+  eventually says_once up
+  quiet_pod restart -c app "$POD" # asks again after two and four seconds
+  sleep 1
+  equal 1 "$(says '.containers[0].restarts')"
+  equal 1 "$(pod events "$POD" | jq -r .event | grep -c restarting)"
+  pod stop "$POD" && pod delete "$POD"
+  run_pod --detach --grace 1000
+  eventually says_once up
+  quiet_pod restart -c app "$POD" &
+  local restart=$!
+  eventually has_event stopping
+  pod stop --grace 1 "$POD"
+  equal stopped "$(says .status)"
+  wait $restart || true
+}
+
+@test "run of a name that a pod has says so, and not that the pod has the port" {
+  container app 'exec sleep 1000' 'ports: [{name: web, containerPort: 18080}]'
+  run_pod --detach
+  run run_pod --detach
+  equal 1 "$status"
+  has "a pod \"$POD\" exists: \`ocirun pod delete $POD\` removes it" "$(<"$TMP/output")"
 }

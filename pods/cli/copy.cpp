@@ -52,10 +52,10 @@ Result<Way> read_way(const std::string& from, const std::string& to) {
   TRY(check_pod_name(way.there.pod));
   if (way.here == "-")
     return refuse(
-        "\"-\": tar archives on the standard streams are not supported; a container with tar "
-        "writes "
-        "one: `ocirun pod exec {} tar -C DIRECTORY -cf - .`",
-        way.there.pod);
+        "\"-\": tar archives on the standard streams are not supported; a container with tar {}: "
+        "`ocirun pod exec [-c CONTAINER] {} tar -C DIRECTORY -{} -{}`",
+        way.is_out ? "writes one" : "reads one", way.there.pod, way.is_out ? "cf" : "xf",
+        way.is_out ? " ." : "");
   if (way.there.path.empty())
     return refuse("{}: has no path behind the colon", way.is_out ? from : to);
   if (way.here.empty()) return refuse("the path of the host is empty");

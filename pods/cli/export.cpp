@@ -93,6 +93,9 @@ void warn_of_this_machine_s(const Arguments& arguments) {
   for (const auto& [option, instead] :
        {std::pair("images", "an engine fetches images from a registry"),
         std::pair("volume", "the engine has its own volumes"),
+        std::pair("plain-http", "the engine's machines reach registries by their own settings"),
+        std::pair("pull-secret", "the engine must have the secret, and its file is not exported"),
+        std::pair("pull-timeout", "the engine has its own time limits"),
         std::pair("secret", "the engine must have the secret, and its files are not exported"),
         std::pair("extended", "the engine's machines have their own resources"),
         std::pair("seccomp-profiles", "the engine's machines have their own files")})

@@ -88,6 +88,8 @@ class KnativeCopy {
     const auto& images = translation_.request().images;
     if (images.contains(container.image) || images.contains(container.name))
       set(part, "image", exported_image(translation_, container));
+    const std::string policy = exported_pull_policy(translation_.request());
+    if (!policy.empty()) set(part, "imagePullPolicy", policy);
     for (const auto& [name, value] : given_.variables) set_variable(part, name, value);
     set_security(part, container);
     if (given_.requests == Requests::kHard) set_limits(part);

@@ -194,6 +194,7 @@ void add_kubernetes_container(const KubernetesPod& pod, const Container& contain
   YamlPart entry = out.add_object();
   entry.add("name", container_name(translation, container));
   entry.add("image", exported_image(translation, container));
+  entry.add_unless_empty("imagePullPolicy", exported_pull_policy(translation.request()));
   if (container.command) entry.add("command", words_of(translation.pod(), *container.command));
   if (container.args) entry.add("args", words_of(translation.pod(), *container.args));
   entry.add_unless_empty("workingDir", container.working_directory);

@@ -130,6 +130,20 @@ Result<Exported> Translation::finish() {
   return out;
 }
 
+std::string exported_pull_policy(const ExportRequest& request) {
+  const auto policy = request.given.pulling.policy;
+  if (!policy) return "";
+  switch (*policy) {
+    case PullPolicy::kAlways:
+      return "Always";
+    case PullPolicy::kMissing:
+      return "IfNotPresent";
+    case PullPolicy::kNever:
+      return "Never";
+  }
+  return "";
+}
+
 std::string exported_image(Translation& translation, const Container& container) {
   const auto& images = translation.request().images;
   for (const std::string& name : {container.image, container.image_name, container.name}) {

@@ -68,6 +68,8 @@ class Translation {
 
 /// The reference of a container's image in a registry; "" after a loss.
 std::string exported_image(Translation& translation, const Container& container);
+/// imagePullPolicy for --pull; "" without this option.
+std::string exported_pull_policy(const ExportRequest& request);
 
 /// The variables that the document sets in a container, in the order in which they are set, and the
 /// platform's own. A later one takes the place of an earlier one of the same name.

@@ -108,6 +108,8 @@ Result<void> ContainerRun::end_start() {
 
 void ContainerRun::stop(Clock::time_point now) {
   if (phase_ == Phase::kCreated) return kill();  // its program has not run yet
+  // A stop of the pod may give less time than the restart that stops this container.
+  if (phase_ == Phase::kStopping) due_ = std::min(due_, now + services_.grace);
   if (phase_ != Phase::kRunning) return;
   phase_ = Phase::kStopping;
   due_ = now + services_.grace;

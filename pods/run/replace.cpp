@@ -107,6 +107,15 @@ Result<std::string> fingerprint_of(const Workload& workload, const Settings& set
   return fingerprint.digest();
 }
 
+Result<void> check_name(const PodsDirectory& pods, const Settings& settings) {
+  if (settings.replace != Replace::kNo) return {};
+  const auto directory = pods.open_pod(settings.name);
+  if (!directory) return {};
+  const auto record = read_record(directory->fd());
+  if (record && died_with_the_machine(*record)) return {};
+  return std::unexpected(name_is_taken(settings.name));
+}
+
 Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
                        const std::string& fingerprint, const std::function<Result<void>()>& try_new,
                        const Note& note) {

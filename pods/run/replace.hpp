@@ -15,6 +15,10 @@ namespace ocirun::pods {
 Result<std::string> fingerprint_of(const Workload& workload, const Settings& settings,
                                    const Images& images);
 
+/// Fails if a pod has the name already, and `run` neither may replace the pod nor finds that it ran
+/// when the machine went down. For an early error: make_room() and make_pod() decide.
+Result<void> check_name(const PodsDirectory& pods, const Settings& settings);
+
 enum class Room : std::uint8_t {
   kFree,       // the caller makes the pod now; make_pod() refuses a name that is still taken
   kReplaced,   // another pod had the name, and was removed

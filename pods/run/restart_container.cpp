@@ -48,7 +48,7 @@ Result<void> restart_container(const PodsDirectory& pods, const std::string& nam
     if (!record.reason.empty()) reason = record.reason;
     // Again: the kernel drops a signal while the same one, for another container, is pending.
     if (record.restarts != before || std::chrono::steady_clock::now() < ask) continue;
-    TRY(ask_to_restart(view.record.supervisor, index));
+    TRY(ask_to_restart(view.record.supervisor, RestartRequest::of(index, before)));
     ask += std::chrono::seconds(2);
   } while (patience.wait());
   return refuse("container \"{}\" was not restarted within {} s: {}", container, limit.count(),

@@ -142,6 +142,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  TRY(check_name(pods, settings));
   TRY(check_ports(workload, network, pods, settings, listener.warn));
   // This may take minutes. A signal may end it at any moment, because nothing has to be removed
   // yet.

@@ -219,8 +219,11 @@ void Supervisor::step(Clock::time_point limit) {
   reap();
   now = Clock::now();
   if (!is_stopping_ && stop_requests_ == 0)
-    for (const std::size_t index : requests.restarts)
-      if (index < runs_.size()) runs_[index].restart(now);
+    for (const RestartRequest& request : requests.restarts) {
+      if (request.container >= runs_.size()) continue;
+      ContainerRun& run = runs_[request.container];
+      if (RestartRequest::of(request.container, run.record().restarts) == request) run.restart(now);
+    }
   if (services_.forwarder && now >= services_.forwarder->next()) reconnect(now);
   if (services_.membership) follow_network(now);
   if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);

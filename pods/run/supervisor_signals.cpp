@@ -23,8 +23,8 @@ Result<void> ask_to_stop(const linux::ProcessIdentity& supervisor, std::chrono::
   return linux::queue_signal(supervisor, SIGTERM, static_cast<int>(grace.count()));
 }
 
-Result<void> ask_to_restart(const linux::ProcessIdentity& supervisor, std::size_t container) {
-  return linux::queue_signal(supervisor, SIGURG, static_cast<int>(container));
+Result<void> ask_to_restart(const linux::ProcessIdentity& supervisor, RestartRequest request) {
+  return linux::queue_signal(supervisor, SIGURG, request.restarts << 16 | request.container);
 }
 
 SupervisorSignals::Requests SupervisorSignals::take() const {
@@ -34,7 +34,10 @@ SupervisorSignals::Requests SupervisorSignals::take() const {
     if (signal.ssi_signo == SIGCHLD) continue;
     const bool has_number = signal.ssi_code == SI_QUEUE && signal.ssi_int >= 0;
     if (signal.ssi_signo == SIGURG) {
-      if (has_number) requests.restarts.push_back(static_cast<std::size_t>(signal.ssi_int));
+      if (has_number)
+        requests.restarts.push_back(
+            RestartRequest::of(static_cast<std::size_t>(signal.ssi_int & 0xFFFF),
+                               static_cast<std::uint32_t>(signal.ssi_int) >> 16));
       continue;
     }
     ++requests.count;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,9 +16,17 @@ namespace ocirun::pods {
 /// containers and SIGKILL. Errors: ESRCH, EPERM.
 Result<void> ask_to_stop(const linux::ProcessIdentity& supervisor, std::chrono::seconds grace);
 
-/// Asks a supervisor to restart the container with the index `container` in its record. Errors:
-/// ESRCH, EPERM.
-Result<void> ask_to_restart(const linux::ProcessIdentity& supervisor, std::size_t container);
+/// A request to restart a container: its index in the record of the pod, and how often it was
+/// restarted before (only the last 15 bits). A repeated request does nothing after the restart.
+struct RestartRequest {
+  std::uint16_t container = 0, restarts = 0;
+  static RestartRequest of(std::size_t container, std::uint32_t restarts) {
+    return {static_cast<std::uint16_t>(container), static_cast<std::uint16_t>(restarts & 0x7FFF)};
+  }
+  friend bool operator==(const RestartRequest&, const RestartRequest&) = default;
+};
+/// Sends the request to a supervisor. Errors: ESRCH, EPERM.
+Result<void> ask_to_restart(const linux::ProcessIdentity& supervisor, RestartRequest request);
 
 /// The signals of a supervisor: SIGTERM, SIGINT, SIGHUP and SIGQUIT, which ask it to stop the pod,
 /// SIGURG, which asks it to restart a container (a supervisor of an older version ignores it), and
@@ -31,7 +41,7 @@ class SupervisorSignals {
   struct Requests {
     int count = 0;                              // of requests to stop
     std::optional<std::chrono::seconds> grace;  // of the last request that has a grace period
-    std::vector<std::size_t> restarts;          // the containers to restart
+    std::vector<RestartRequest> restarts;
   };
   /// The requests that have come since the last call.
   Requests take() const;

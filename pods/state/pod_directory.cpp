@@ -143,14 +143,19 @@ Result<PodDirectory> PodsDirectory::open_directory(const std::string& name) cons
   return PodDirectory(name, path_ + "/" + name, std::move(directory), std::move(parent));
 }
 
+Error name_is_taken(const std::string& name) {
+  return Error(0,
+               fmt::format("a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, `ocirun pod "
+                           "start {0}` runs it again, --replace replaces it, --name gives this "
+                           "pod another name",
+                           name));
+}
+
 Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
   TRY(check_pod_name(name));
   if (auto made = sys::mkdirat(directory_, name.c_str(), 0700); !made) {
     if (made.error().number() != EEXIST) return std::unexpected(made.error());
-    return refuse(
-        "a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, `ocirun pod start {0}` runs it "
-        "again, --replace replaces it, --name gives this pod another name",
-        name);
+    return std::unexpected(name_is_taken(name));
   }
   auto opened = open_pod(name);
   if (!opened) static_cast<void>(sys::unlinkat(directory_, name.c_str(), AT_REMOVEDIR));

@@ -63,7 +63,7 @@ class PodsDirectory {
   Result<std::vector<std::string>> names() const;
   /// Errors: ENOENT.
   Result<PodDirectory> open_pod(const std::string& name) const;
-  /// Errors: a pod of this name exists; a name that check_pod_name() refuses.
+  /// Errors: name_is_taken(); a name that check_pod_name() refuses.
   Result<PodDirectory> make_pod(const std::string& name) const;
   /// Makes a directory ".POD.PID" beside the pods, to try in it whether the pod `name` can be made.
   /// names() leaves such directories out. The caller has to remove() the directory.
@@ -79,6 +79,9 @@ class PodsDirectory {
   std::string path_;
   UniqueFd directory_;
 };
+
+/// The error for a new pod whose name another pod has.
+Error name_is_taken(const std::string& name);
 
 /// Checks the name of a pod, which becomes a part of paths, ids of containers and a host name. It
 /// must be 1 to 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit.

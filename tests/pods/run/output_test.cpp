@@ -60,9 +60,9 @@ CHILD_TEST(requests_are_counted_and_the_last_grace_period_counts, CLONE_NEWPID) 
   ::raise(SIGINT);
   const SupervisorSignals::Requests both = signals.take();
   BOOST_TEST((both.count == 2 && both.grace == 7s));
-  BOOST_REQUIRE(::sigqueue(::getpid(), SIGURG, {.sival_int = 3}) == 0);
+  BOOST_REQUIRE(::sigqueue(::getpid(), SIGURG, {.sival_int = 5 << 16 | 3}) == 0);
   const SupervisorSignals::Requests restart = signals.take();
-  BOOST_TEST((restart.count == 0 && restart.restarts == std::vector<std::size_t>{3}));
+  BOOST_TEST((restart.count == 0 && restart.restarts == std::vector{RestartRequest::of(3, 5)}));
   ::raise(SIGHUP);
   BOOST_TEST(must_fail(signals.check()).starts_with("a signal has ended the start of the pod"));
 }
