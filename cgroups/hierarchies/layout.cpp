@@ -189,7 +189,7 @@ bool is_delegated_by_users_manager(const Directory& own) {
 Result<std::optional<std::string>> leave_delegated_cgroup(const Layout& layout) {
   if (!layout.pure_v2()) return std::nullopt;
   const Hierarchy& unified = layout.hierarchies.front();
-  const std::string own = shown_path(unified);
+  std::string own = shown_path(unified);
   if (own.empty()) return std::nullopt;
   const std::string path = unified.mount_point.string() + own;
   const auto directory = Directory::open(path);

@@ -17,6 +17,7 @@
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/prepare/find_image.hpp"
+#include "pods/prepare/image_labels.hpp"
 #include "pods/prepare/kept_volumes.hpp"
 
 namespace ocirun::pods {
