@@ -96,7 +96,7 @@ has_event() { [[ $(pod events "$POD" | jq -r .event | xargs) == *"$1"* ]]; }
   one=$(says '.containers[0].pid')
   quiet_pod restart -c two "$POD"
   equal "running 1 running 0 $one" "$(says '"\(.containers[1].status) \(.containers[1].restarts) \(.containers[0].status) \(.containers[0].restarts) \(.containers[0].pid)"')"
-  equal $'up\nup' "$(pod logs -c two "$POD")"
+  eventually has_lines two 2
   has "restarting stopping exited created started" "$(pod events "$POD" | jq -r 'select(.container == "two").event' | xargs)"
   pod kill -c two "$POD" KILL
   reaches '.containers[1].status' exited
