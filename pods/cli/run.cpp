@@ -139,20 +139,23 @@ Result<int> failed_with(const Command& command, const PodFailure& failure) {
 Result<int> run_detached(const Command& command, Workload& workload, const Settings& settings,
                          Afterwards afterwards) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
+  constexpr std::chrono::seconds kToEnd{10};  // for a supervisor that has reported an error
   const int caller = ::getpid();
   TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
     ::_exit(supervise(workload, settings, afterwards, std::move(report.writer), caller));
   }
   report.writer.reset();
   TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
-  if (text == "started") {
+  // A supervisor that has closed the pipe and goes on has started the pod: its word was lost.
+  const auto ended = text == "started" ? std::nullopt : linux::collect_child(child, kToEnd);
+  if (!ended) {
     TRY(print(settings.name + "\n"));
     return 0;
   }
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  const int status = *ended;
   if (!text.empty()) {
     Error error = linux::parse_error_lines(text, "start the pod");
     if (!error.message().starts_with(workload.file + ":")) error.within(workload.file);
