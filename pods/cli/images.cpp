@@ -50,7 +50,7 @@ std::string text_of(const std::vector<KnownImage>& images) {
 Result<int> images(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const bool json, wants_json(arguments));
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
+  TRY_ASSIGN(const Store store, Store::open_in(data));
   std::vector<KnownImage> shown;
   if (arguments.operands().empty()) {
     TRY_ASSIGN(shown, known_images(store));

@@ -86,7 +86,7 @@ Result<int> pull_images(const Arguments& arguments, const Caller& caller) {
   given.pulling.is_ordinary = caller.is_ordinary;
   TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
+  TRY_ASSIGN(const Store store, Store::open_in(data));
   for (const std::string& operand : arguments.operands()) {
     TRY_ASSIGN(const std::string lines, is_document(operand)
                                             ? pull_document(arguments, operand, given, store)

@@ -54,6 +54,10 @@ class Store {
   /// Opens the directory of the store, and makes it and its missing parents with mode 0700, because
   /// layers may hold programs with set-user-id bits. Errors: ENOTDIR, EACCES …
   static Result<Store> open(const HostPath& path);
+  /// The store in the directory of --data.
+  static Result<Store> open_in(const HostPath& data) {
+    return open(HostPath(data.string() + "/images"));
+  }
 
   /// Locks the store against prune(), as long as the descriptor is open. A caller locks the store
   /// before add(), and unlocks it when its own record names the layers that prune() has to keep.

@@ -227,7 +227,7 @@ Result<std::vector<std::string>> write_bundles(const Workload& workload, const G
     TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
     TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
   }
-  TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
+  TRY_ASSIGN(const Store store, Store::open_in(data));
   TRY_ASSIGN(const Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_network_files(name, Network::kOwn, site.fd, site.path));

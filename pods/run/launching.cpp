@@ -107,7 +107,7 @@ Result<UniqueFd> Launching::open_network() const {
 
 Result<void> Launching::open_here() {
   TRY_ASSIGN(here_, directory_.open_again());
-  TRY_ASSIGN(images_.store, open_store(settings_));
+  TRY_ASSIGN(images_.store, Store::open_in(settings_.data));
   return {};
 }
 

@@ -97,13 +97,9 @@ Result<Claim> claim_name(const PodsDirectory& pods, const Settings& settings,
 
 }  // namespace
 
-Result<Store> open_store(const Settings& settings) {
-  return Store::open(HostPath(settings.data.string() + "/images"));
-}
-
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener) {
-  TRY_ASSIGN(Store store, open_store(settings));
+  TRY_ASSIGN(Store store, Store::open_in(settings.data));
   TRY_ASSIGN(UniqueFd lock, store.lock());
   Images images{.store = std::move(store), .store_lock = std::move(lock), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {

@@ -32,9 +32,6 @@ struct Images {
   std::map<const Container*, StoredImage> of;
 };
 
-/// Opens the store in the data directory, in the caller's mount namespace.
-Result<Store> open_store(const Settings& settings);
-
 /// Finds the image of each container that has one, and unpacks what the store lacks. This may take
 /// minutes.
 Result<Images> find_images(const Workload& workload, const Settings& settings,

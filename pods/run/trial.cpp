@@ -21,7 +21,7 @@ Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
   TRY(enter_own_mount_namespace());
   const std::string path = trial.path().string();
   TRY_ASSIGN(const UniqueFd here, trial.open_again());  // in the new mount namespace
-  TRY_ASSIGN(const Store store, open_store(settings));
+  TRY_ASSIGN(const Store store, Store::open_in(settings.data));
   const Site site{.fd = here, .path = path};
   // Without locks: the pod that is to be replaced holds those of its exclusive volumes.
   TRY_ASSIGN(const Volumes volumes,
