@@ -183,6 +183,18 @@ like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$
   equal running "$(says '.containers[0].status')"
 }
 
+@test "AC-22 start adopts a pod whose supervisor was killed: the service has its address, its uuid and its key again" {
+  start_pod
+  local uuid key
+  uuid=$(ask pod/uuid) key=$(ask pod/hmac/sign -d content=x)
+  kill -KILL "$(says .supervisor)"
+  is_lost() { [[ $(says .supervisor) == null ]]; }
+  eventually is_lost
+  pod start "$POD" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  equal "$uuid" "$(ask pod/uuid)" # waits until the service is there again
+  equal "$key" "$(ask pod/hmac/sign -d content=x)"
+}
+
 @test "a supervisor that is killed takes the service with it; delete removes the rest" {
   start_pod
   local pid

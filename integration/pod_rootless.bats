@@ -55,6 +55,22 @@ $POD" "$(said)"
   nothing_left
 }
 
+@test "start adopts a pod whose supervisor was killed: its programs go on, and one that ends runs again" {
+  local first
+  container app 'echo up; while ! [ -e /tmp/end ]; do sleep 0.05; done'
+  run_pod --detach
+  first=$(says '.containers[0].pid')
+  kill -KILL "$(says .supervisor)"
+  reaches .status failed
+  pod start "$POD" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
+  pod exec "$POD" touch /tmp/end
+  reaches '.containers[0].restarts' 1
+  pod stop "$POD"
+  pod delete "$POD"
+  nothing_left
+}
+
 @test "a program that runs as another user is stopped and deleted" {
   container app 'echo up; sleep 1000'
   run_pod --detach --user web

@@ -29,17 +29,19 @@ has_event() { [[ $(pod events "$POD" | jq -r .event | xargs) == *"$1"* ]]; }
   equal 600 "$(stat -c %a "$TMP/data/pods/$POD/run.json")"
 }
 
-@test "start runs a pod again whose supervisor was killed, that died with the machine, and one with a document from standard input" {
+@test "start runs a pod again that died without its supervisor, that died with the machine, and one with a document from standard input" {
   container app 'exec sleep 1000'
   ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --detach --name "$POD" - <app.yaml >"$TMP/output" 2>&1 3>&- 4>&-
   local first
   first=$(says '.containers[0].pid')
   kill -KILL "$(says .supervisor)"
   eventually is_now .supervisor null
+  kill -KILL "$first"
+  has_stopped() { [[ $(ocirun state "$POD.app" | jq -r .status) == stopped ]]; }
+  eventually has_stopped
   quiet_pod start "$POD"
   equal running "$(says .status)"
   [[ $(says '.containers[0].pid') != "$first" ]]
-  run ! kill -0 "$first"
   pod stop "$POD"
   sed -i 's/"bootId": "[^"]*"/"bootId": "00000000-0000-0000-0000-000000000000"/' "data/pods/$POD/pod.json"
   quiet_pod start "$POD"

@@ -130,10 +130,11 @@ Result<int> wait_for_child(int pid) {
   }
 }
 
-std::string describe_end(int status) {
-  if (WIFEXITED(status)) return fmt::format("exited with status {}", WEXITSTATUS(status));
-  const char* name = ::sigabbrev_np(WTERMSIG(status));
-  return fmt::format("was killed by signal {}{}", WTERMSIG(status),
+std::string describe_end(std::optional<int> status) {
+  if (!status) return "has ended with an unknown status";
+  if (WIFEXITED(*status)) return fmt::format("exited with status {}", WEXITSTATUS(*status));
+  const char* name = ::sigabbrev_np(WTERMSIG(*status));
+  return fmt::format("was killed by signal {}{}", WTERMSIG(*status),
                      name == nullptr ? "" : fmt::format(" (SIG{})", name));
 }
 

@@ -32,8 +32,8 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
 Result<int> wait_for_child(int pid);
 
 /// How a child ended, by the status of waitpid(2): "exited with status 3", "was killed by signal 9
-/// (SIGKILL)".
-std::string describe_end(int status);
+/// (SIGKILL)". Nothing: the status is not known.
+std::string describe_end(std::optional<int> status);
 
 /// Waits at most `patience` for the end of `child`. If the child has ended, sets its pid to 0 and
 /// returns the status of waitpid(2). Otherwise returns nothing.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <optional>
@@ -99,6 +100,32 @@ bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {
 
 namespace {
 
+// <linux/pidfd.h> of Linux 6.15, which Debian 12 does not have.
+struct PidfdInfo {
+  std::uint64_t mask = 0;
+  std::uint64_t cgroup = 0;
+  std::array<std::uint32_t, 11> ids{};  // pid, tgid, ppid, and eight of users and groups
+  std::int32_t exit_code = 0;
+};
+constexpr std::uint64_t kInfoExit = 8;
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr unsigned long kGetInfo = _IOWR(0xFF, 11, PidfdInfo);
+
+}  // namespace
+
+std::optional<int> ProcessEnd::status() const {
+  Patience patience(std::chrono::seconds(1));
+  do {
+    PidfdInfo info{.mask = kInfoExit};
+    const bool is_known = pidfd_ && ::ioctl(pidfd_.get(), kGetInfo, &info) == 0;
+    if (is_known && (info.mask & kInfoExit) != 0) return info.exit_code;
+    if (!is_known && (!pidfd_ || errno != ESRCH)) return std::nullopt;
+  } while (patience.wait());
+  return std::nullopt;
+}
+
+namespace {
+
 /// `by_pid` sends the signal on a kernel without pidfds.
 Result<void> send(const ProcessIdentity& process, int signal, siginfo_t* info,
                   const std::function<bool()>& by_pid) {
@@ -154,7 +181,7 @@ Result<void> signal_listed(std::span<const int> pids, int signal,
 
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.value, number, 0)));
-  if (!fd) return fail(errno, "take descriptor {} from the container's process", number);
+  if (!fd) return fail(errno, "take descriptor {} from another process", number);
   return fd;
 }
 

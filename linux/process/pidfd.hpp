@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,10 @@ class ProcessEnd {
   bool has_come() const { return comes_within(std::chrono::milliseconds(0)); }
   /// Waits at most `limit` for the end; false if the process still runs then.
   bool comes_within(std::chrono::milliseconds limit) const;
+  /// The status, as waitpid(2) gives it, of a process that has ended and is no child of the caller.
+  /// Waits at most a second until the parent has asked for the status. Nothing: the parent has not
+  /// asked, or the kernel does not tell (before Linux 6.15).
+  std::optional<int> status() const;
 
  private:
   ProcessEnd(const ProcessIdentity& process, UniqueFd pidfd)

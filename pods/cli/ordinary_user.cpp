@@ -24,6 +24,14 @@ Result<std::string> network_to_enter(const Command& command, const Arguments& ar
   return pod ? network_of(*pod) : "";  // the command says that there is no such pod
 }
 
+/// For `start`, which may adopt a pod: the processes of the pod are in its user namespace.
+Result<void> enter_pod_again(const Arguments& arguments) {
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  const auto pod = pods.open_pod(arguments.operands().front());
+  const auto record = pod ? read_record(pod->fd()) : Result<PodRecord>(PodRecord());
+  return become_root_of_namespace_of(record.value_or(PodRecord()));
+}
+
 /// Starts a process that drops the network, if it has no member, when the caller has ended: a
 /// signal may end the caller before its pod is a member. Returns the descriptor that only the
 /// caller has.
@@ -45,7 +53,7 @@ Result<int> run_as_root_of_namespace(const Command& command, const Arguments& ar
                                      const Caller& caller) {
   TRY_ASSIGN(const std::string network, network_to_enter(command, arguments));
   if (network.empty()) {
-    TRY(become_root_of_own_namespace());
+    TRY(&command == &kStart ? enter_pod_again(arguments) : become_root_of_own_namespace());
     return command.run(arguments, caller);
   }
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));

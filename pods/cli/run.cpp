@@ -100,16 +100,21 @@ Listener detached_listener(const std::string& pod, Afterwards afterwards) {
   return listener;
 }
 
+struct Detached {
+  Afterwards afterwards;
+  bool adopts;  // a pod whose supervisor was killed
+};
+
 /// What the supervisor of a detached pod does. Reports the outcome of the start to its caller
 /// through `report`.
-int supervise(Workload& workload, const Settings& settings, Afterwards afterwards, UniqueFd report,
+int supervise(Workload& workload, const Settings& settings, const Detached& how, UniqueFd report,
               int caller) {
   // If the caller dies before the pod is started, nobody knows of the pod: the supervisor ends too.
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != caller) return 1;
+  if (!how.adopts) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (!how.adopts && ::getppid() != caller) return 1;
   ::setsid();
   linux::close_descriptors_but(std::array{Fd(report)});
-  Listener listener = detached_listener(settings.name, afterwards);
+  Listener listener = detached_listener(settings.name, how.afterwards);
   const auto leave_terminal = [] {
     const auto nothing = linux::open_verified_null();
     if (!nothing) return;
@@ -123,7 +128,12 @@ int supervise(Workload& workload, const Settings& settings, Afterwards afterward
     report.reset();
     leave_terminal();
   };
-  const auto status = run_pod(workload, settings, afterwards, listener);
+  const auto run = [&]() -> std::expected<int, PodFailure> {
+    if (!how.adopts) return run_pod(workload, settings, how.afterwards, listener);
+    TRY_ASSIGN(const int status, adopt_pod(workload, settings, listener));
+    return status;
+  };
+  const auto status = run();
   if (status) return *status;
   if (report) static_cast<void>(linux::write_all(report, linux::error_lines(status.error().error)));
   return status.error().exit_status;
@@ -137,7 +147,7 @@ Result<int> failed_with(const Command& command, const PodFailure& failure) {
 }
 
 Result<int> run_detached(const Command& command, Workload& workload, const Settings& settings,
-                         Afterwards afterwards) {
+                         const Detached& how) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   constexpr std::chrono::seconds kToEnd{10};  // for a supervisor that has reported an error
   const int caller = ::getpid();
@@ -145,7 +155,7 @@ Result<int> run_detached(const Command& command, Workload& workload, const Setti
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
-    ::_exit(supervise(workload, settings, afterwards, std::move(report.writer), caller));
+    ::_exit(supervise(workload, settings, how, std::move(report.writer), caller));
   }
   report.writer.reset();
   TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
@@ -269,7 +279,8 @@ Result<int> run_document(const Command& command, const Arguments& arguments, con
   const bool is_kept = arguments.has("keep");
   if (arguments.has("detach"))
     return run_detached(command, workload, settings,
-                        is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted);
+                        {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted,
+                         .adopts = repetition && repetition->adopts});
   return run_in_foreground(
       command, workload, settings, caller,
       {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove,

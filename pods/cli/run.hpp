@@ -15,6 +15,7 @@ struct Repetition {
   std::string text;  // of the document; a bundle is read again in any case
   Replace replace = Replace::kIfOther;
   std::optional<std::chrono::seconds> grace;  // to stop the pod; nothing: its own
+  bool adopts = false;                        // adopt_pod() takes the place of run_pod()
 };
 
 /// Runs the pod of a document. `command` is the command in messages, and `arguments` are those of

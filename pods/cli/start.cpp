@@ -5,6 +5,7 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/run/manage.hpp"
+#include "pods/run/run_pod.hpp"
 #include "pods/state/request.hpp"
 
 namespace ocirun::pods::cli {
@@ -31,8 +32,7 @@ constexpr std::array kRestartOptions{
 
 /// Repeats `run --detach` in the place of what is left of the pod.
 Result<int> repeat(const Command& command, const RunRequest& request, const Arguments& own,
-                   const Caller& caller, Replace replace,
-                   std::optional<std::chrono::seconds> grace) {
+                   const Caller& caller, Repetition repetition) {
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));
   std::vector<std::string> words{"--detach", "--keep", "--data", data.string()};
   words.insert(words.end(), request.words.begin(), request.words.end());
@@ -41,8 +41,22 @@ Result<int> repeat(const Command& command, const RunRequest& request, const Argu
              request.directory));
   Caller first = caller;
   first.options = request.options;
-  return run_document(command, arguments, first,
-                      Repetition{.text = request.text, .replace = replace, .grace = grace});
+  repetition.text = request.text;
+  return run_document(command, arguments, first, std::move(repetition));
+}
+
+/// Whether `start` adopts the pod. If programs run that nobody can adopt, says so.
+Result<bool> can_adopt(const PodsDirectory& pods, const PodView& view) {
+  if (!view.lost_supervisor) return false;
+  const auto remains = remains_of(pods, view.record);
+  if (!remains)
+    return refuse("{}; `ocirun pod restart {}` starts all containers anew",
+                  remains.error().message(), view.record.name);
+  if (remains->programs && !remains->why_not.empty())
+    note(fmt::format("the programs of the pod are ended and started again, because nobody can adopt "
+                     "them: {}",
+                     remains->why_not));
+  return remains->programs && remains->why_not.empty();
 }
 
 Result<int> start(const Arguments& arguments, const Caller& caller) {
@@ -55,7 +69,9 @@ Result<int> start(const Arguments& arguments, const Caller& caller) {
     return 0;
   }
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
-  return repeat(kStart, request, arguments, caller, Replace::kIfOther, std::nullopt);
+  TRY_ASSIGN(const bool adopts, can_adopt(pods, view));
+  return repeat(kStart, request, arguments, caller,
+                {.text = {}, .replace = Replace::kIfOther, .grace = {}, .adopts = adopts});
 }
 
 Result<int> restart(const Arguments& arguments, const Caller& caller) {
@@ -72,14 +88,15 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
     return 0;
   }
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
-  return repeat(kRestart, request, arguments, caller, Replace::kAlways, grace);
+  return repeat(kRestart, request, arguments, caller,
+                {.text = {}, .replace = Replace::kAlways, .grace = grace, .adopts = false});
 }
 
 }  // namespace
 
 const Command kStart{.name = "start",
                      .operands = "POD",
-                     .summary = "run a pod again that has ended, as it was run, and detached",
+                     .summary = "run a pod again that has ended, detached; adopt one whose supervisor was killed",
                      .options = kStartOptions,
                      .least_operands = 1,
                      .most_operands = 1,

@@ -109,6 +109,22 @@ Result<Membership> Membership::join(const PodDirectory& directory, const std::st
   return membership;
 }
 
+Result<Membership> Membership::resume(const PodDirectory& directory, const std::string& network,
+                                      const linux::ProcessIdentity& holder) {
+  Membership membership(directory.data(), network, directory.name(), holder);
+  TRY_ASSIGN(const auto found, NetworkDirectory::look(membership.data_, network));
+  TRY_ASSIGN(const auto record, found ? found->record() : std::optional<NetworkRecord>());
+  membership.connected_ = Clock::now();
+  if (record && runs_now(record->boot_id, record->holder)) {
+    TRY_ASSIGN(membership.changes_, watch_changes(found->members_path()));
+    TRY_ASSIGN(membership.end_, linux::ProcessEnd::watch(record->holder));
+  } else {
+    membership.has_failed_ = true;
+    membership.due_ = membership.connected_;
+  }
+  return membership;
+}
+
 Result<void> Membership::connect() {
   if (!linux::is_alive(pod_holder_)) return refuse("the holder of the pod's namespaces has ended");
   TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));

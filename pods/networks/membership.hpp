@@ -33,6 +33,11 @@ class Membership {
   static Result<Membership> join(const PodDirectory& directory, const std::string& network,
                                  const linux::ProcessIdentity& holder);
 
+  /// Goes on with the membership of a pod whose supervisor was killed. If the holder of the network
+  /// has ended since, tick() connects the pod again.
+  static Result<Membership> resume(const PodDirectory& directory, const std::string& network,
+                                   const linux::ProcessIdentity& holder);
+
   /// Writes /etc/hosts of the pod in `etc`: its own name and those of the other members. Keeps
   /// `etc`, to write the file again whenever the members change. The file stays the same inode,
   /// which is mounted in the containers.

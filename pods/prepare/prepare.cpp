@@ -178,7 +178,7 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY_ASSIGN(const UniqueFd made,
                sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(Root root, Root::open(store, image, std::move(kept), bundle));
+    TRY_ASSIGN(Root root, Root::open(store, image.layers, std::move(kept), bundle));
     TRY(root.make(surroundings.root));
     std::vector<SubPath> parts;
     auto planned = plan_bundle(workload, container, given, image, volumes, surroundings,

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/images/merge_layers.hpp"
 #include "pods/prepare/find_image.hpp"
@@ -36,15 +38,23 @@ bool wants_copy(const Error& error) {
 
 }  // namespace
 
-Result<Root> Root::open(const Store& store, const StoredImage& image, UniqueFd directory,
+Result<Root> Root::open(const Store& store, std::span<const StoredLayer> image, UniqueFd directory,
                         std::string path) {
   std::vector<UniqueFd> layers;
-  for (const StoredLayer& layer : image.layers) {
+  for (const StoredLayer& layer : image) {
     TRY_ASSIGN(UniqueFd opened, store.open_layer(layer));
     layers.push_back(std::move(opened));
   }
   return Root(std::move(directory), std::move(path), std::move(layers),
               options_for_this_namespace().mark);
+}
+
+Result<void> Root::find_last_run() {
+  return linux::for_each_entry(directory_, [&](std::string_view name, unsigned char) {
+    if (linux::cut(name, '.') == "upper")
+      run_ = std::max(run_, linux::number<unsigned>(name).value_or(0));
+    return Result<void>();
+  });
 }
 
 Result<UniqueFd> Root::make_empty(const char* name) const {

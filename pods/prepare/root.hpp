@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,12 @@ enum class RootKind : std::uint8_t { kOverlay, kCopy };
 class Root {
  public:
   /// `directory` is the directory of the container, with the path `path`. `store` must have the
-  /// layers of `image`; opens them, and mounts nothing yet.
-  static Result<Root> open(const Store& store, const StoredImage& image, UniqueFd directory,
-                           std::string path);
+  /// layers of the image; opens them, and mounts nothing yet.
+  static Result<Root> open(const Store& store, std::span<const StoredLayer> image,
+                           UniqueFd directory, std::string path);
 
+  /// Must be called before make() if another process has made the root filesystem.
+  Result<void> find_last_run();
   /// Makes the root filesystem as the image has it, without what an earlier run of the container
   /// has written. Tries an overlay first, unless a copy is `wanted`. Errors: ENOSPC …
   Result<RootKind> make(RootKind wanted = RootKind::kOverlay);

@@ -14,18 +14,22 @@ namespace {
 
 constexpr std::string_view kCutOff = "the pod's network is cut off";
 
+constexpr int kUnknownStatus = 255;
+
 /// The exit status in the form of shells: 128 + N after signal N.
-int exit_code_of(int status) {
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+int exit_code_of(std::optional<int> status) {
+  if (!status) return kUnknownStatus;
+  return WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
 }
 
 }  // namespace
 
 ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
-                           PodServices& services)
+                           std::size_t index, PodServices& services)
     : ready_(std::move(ready)),
       output_(std::move(output)),
       record_(record),
+      index_(index),
       services_(services),
       health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network),
       oom_kills_(services.oom_kills) {}
@@ -51,6 +55,9 @@ Result<void> ContainerRun::begin_create() {
   // Only now, because an init container may have made the parts.
   for (const SubPath& part : ready_.parts) TRY(in_container(show(part)));
   TRY_ASSIGN(const Streams streams, output_.open());
+  // Without a keeper the pod cannot be adopted, and its containers go on.
+  if (services_.keeper != nullptr)
+    static_cast<void>(services_.keeper->keep(Keeper::output_slot(index_), output_.readers()));
   auto begun = services_.runtime.begin_create(record_.id, ready_.bundle, streams);
   output_.close_writers();
   if (!begun) return in_container(std::unexpected(begun.error()));
@@ -106,6 +113,28 @@ Result<void> ContainerRun::end_start() {
   return {};
 }
 
+void ContainerRun::resume(std::optional<int> pid, Clock::time_point now) {
+  phase_ = Phase::kDone;
+  if (record_.is_init || record_.status == ContainerStatus::kExited) return;
+  const std::uint16_t slot = Keeper::output_slot(index_);
+  auto out = services_.keeper->take(slot);
+  auto err = services_.keeper->take(slot + 1);
+  if (out && err) output_.resume({*std::move(out), *std::move(err)});
+  started_ = now;
+  if (record_.status == ContainerStatus::kWaiting) {
+    remove();
+    phase_ = Phase::kWaiting;
+    due_ = now;
+    return;
+  }
+  if (!pid) return ended(std::nullopt, now, true);
+  record_.pid = *pid;
+  phase_ = Phase::kRunning;
+  oom_kills_.resume(record_);
+  health_.begin(now);
+  record_.ready = is_ready();
+}
+
 void ContainerRun::stop(Clock::time_point now) {
   if (phase_ == Phase::kCreated) return kill();  // its program has not run yet
   // A stop of the pod may give less time than the restart that stops this container.
@@ -143,10 +172,10 @@ void ContainerRun::restart(Clock::time_point now) {
   due_ = now;
 }
 
-void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
+void ContainerRun::ended(std::optional<int> status, Clock::time_point now, bool may_restart) {
   health_.end();
   record_.exit_code = exit_code_of(status);
-  const OomKills::Last last = oom_kills_.end(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  const OomKills::Last last = oom_kills_.end(status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
   count_oom_kills(last.kills);
   record_.oom_killed = last.program;
   record_.finished_at = present_text();

@@ -15,6 +15,7 @@
 #include "pods/run/runtime.hpp"
 #include "pods/state/record.hpp"
 #include "pods/surroundings/forwarder.hpp"
+#include "pods/surroundings/keeper.hpp"
 #include "pods/surroundings/metadata_service.hpp"
 #include "pods/systemd/service_notifier.hpp"
 
@@ -30,6 +31,7 @@ struct PodServices {
   Restart restart = Restart::kAlways;
   std::chrono::seconds grace{30};
   UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
+  const Keeper* keeper = nullptr;
   std::optional<MetadataService> metadata;
   std::optional<Forwarder> forwarder;
   std::optional<Membership> membership;
@@ -44,8 +46,9 @@ struct PodServices {
 /// One container of a pod while its supervisor runs: its program, output, probes, restarts.
 class ContainerRun {
  public:
+  /// `index`: the place of `record` in the record of the pod.
   ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
-               PodServices& services);
+               std::size_t index, PodServices& services);
 
   // The three steps to a running program. Each step has a begin and an end, so that the runtime can
   // work for several containers at once. A step that has begun must be ended. Errors: what the
@@ -63,6 +66,10 @@ class ContainerRun {
   Result<void> end_start();
   /// Does all three steps.
   Result<void> launch();
+  /// Goes on with the container of a supervisor that was killed. `pid`: of its program; nothing: no
+  /// program runs. Starts a program that has ended since, or whose start was due, at the next
+  /// tick(), if the restart rule of the pod says so.
+  void resume(std::optional<int> pid, Clock::time_point now);
   /// Asks the program to end: sends the stop signal of the image now, and SIGKILL after the grace
   /// period.
   void stop(Clock::time_point now);
@@ -73,9 +80,10 @@ class ContainerRun {
   void restart(Clock::time_point now);
 
   int pid() const { return record_.pid; }
-  /// Must be called when the program has ended, with the status of waitpid(2). Removes the
-  /// container. Starts it again later if `may_restart` and the restart rule of the pod says so.
-  void ended(int status, Clock::time_point now, bool may_restart);
+  /// Must be called when the program has ended, with the status of waitpid(2); nothing: the status
+  /// is not known, and counts as 255. Removes the container. Starts it again later if `may_restart`
+  /// and the restart rule of the pod says so.
+  void ended(std::optional<int> status, Clock::time_point now, bool may_restart);
 
   /// Whether the container has ended and will not be started again.
   bool is_done() const { return phase_ == Phase::kDone; }
@@ -119,6 +127,7 @@ class ContainerRun {
   ReadyContainer ready_;
   ContainerOutput output_;
   ContainerRecord& record_;
+  std::size_t index_;
   PodServices& services_;
   Health health_;
   OomKills oom_kills_;

@@ -22,8 +22,6 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr const char* kContainers = "containers";
-
 }  // namespace
 
 Launching::Launching(Workload& workload, const Settings& settings, PodDirectory directory,
@@ -49,39 +47,51 @@ Result<int> Launching::run() {
   TRY(start_surroundings());
   TRY(signals_.check());
   TRY_ASSIGN(
-      const Volumes volumes,
+      Volumes volumes,
       prepare_volumes(workload_, settings_.given, {.fd = here_, .path = directory_.path().string()},
                       Reach::kMounted, settings_.data.string() + "/locks"));
-  TRY_ASSIGN(UniqueFd network, open_network());
-  std::optional<MetadataService> metadata;
+  volume_locks_ = std::move(volumes.locks);
   if (settings_.has_metadata) {
-    TRY_ASSIGN(metadata, MetadataService::listen(network, ports_of_apps()));
-    workload_.pod.metadata_url = metadata->url();
+    TRY_ASSIGN(const UniqueFd network, open_network());
+    TRY_ASSIGN(metadata_, MetadataService::listen(network, ports_of_apps()));
+    workload_.pod.metadata_url = metadata_->url();
   }
   TRY(prepare_containers(volumes));
-  if (metadata) TRY(within(start_metadata(*metadata), "metadata service"));
-  PodServices services{.workload = workload_,
-                       .runtime = runtime_,
-                       .events = events,
-                       .restart = workload_.pod.restart,
-                       .grace = settings_.grace,
-                       .network = std::move(network),
-                       .metadata = std::move(metadata),
-                       .forwarder = std::move(forwarder_),
-                       .membership = std::move(membership_),
-                       .oom_kills = PodOomKills(record_),
-                       .save = [&] { return write_record(directory_.fd(), record_); },
-                       .tell_last_lines = listener_.last_lines,
-                       .notifier = listener_.notifier};
+  if (metadata_) TRY(within(start_metadata(), "metadata service"));
+  TRY(start_keeper());
+  TRY_ASSIGN(PodServices services, make_services(events));
+  TRY_ASSIGN(std::vector<ContainerRun> runs, make_runs(services));
+  TRY(signals_.check());
+  Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
+  return supervisor.run(listener_.announce);
+}
+
+Result<PodServices> Launching::make_services(EventLog& events) {
+  TRY_ASSIGN(UniqueFd network, open_network());
+  return PodServices{.workload = workload_,
+                     .runtime = runtime_,
+                     .events = events,
+                     .restart = workload_.pod.restart,
+                     .grace = settings_.grace,
+                     .network = std::move(network),
+                     .keeper = &*keeper_,
+                     .metadata = std::move(metadata_),
+                     .forwarder = std::move(forwarder_),
+                     .membership = std::move(membership_),
+                     .oom_kills = PodOomKills(record_),
+                     .save = [&] { return write_record(directory_.fd(), record_); },
+                     .tell_last_lines = listener_.last_lines,
+                     .notifier = listener_.notifier};
+}
+
+Result<std::vector<ContainerRun>> Launching::make_runs(PodServices& services) {
   std::vector<ContainerRun> runs;
   runs.reserve(ready_.size());
   for (std::size_t i = 0; i < ready_.size(); ++i) {
     TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i]));
-    runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], services);
+    runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], i, services);
   }
-  TRY(signals_.check());
-  Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
-  return supervisor.run(listener_.announce);
+  return runs;
 }
 
 Result<void> Launching::take_down() {
@@ -146,12 +156,16 @@ Result<void> Launching::start_surroundings() {
     TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder));
   }
   if (network_.pasta.empty()) return {};
+  make_forwarder();
+  return forwarder_->start(record_.holder);
+}
+
+void Launching::make_forwarder() {
   forwarder_.emplace(network_.pasta, network_.forwards, directory_.path("net"),
                      [&](const linux::ProcessIdentity& forwarder) {
                        record_.forwarder = forwarder;
                        return write_record(directory_.fd(), record_);
                      });
-  return forwarder_->start(record_.holder);
 }
 
 Result<void> Launching::start_cgroup() {
@@ -231,16 +245,19 @@ std::vector<std::uint16_t> Launching::ports_of_apps() const {
   return ports;
 }
 
-Result<void> Launching::start_metadata(MetadataService& metadata) {
+Result<void> Launching::start_metadata() {
   TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
   reified.forwards_app_ports = !network_.forwards.empty();
-  // No app is called so: the name of an app has no ".". A slice of systemd's has systemd's units
-  // only.
-  const bool may_make = !record_.cgroup.empty() && record_.slice.empty();
-  const std::string cgroup = may_make ? record_.cgroup + "/metadata.service" : "";
-  TRY_ASSIGN(record_.metadata, metadata.start(resources_of(workload_, reified, metadata.uuid()),
-                                              directory_.path().string(), cgroup));
+  TRY_ASSIGN(record_.metadata, metadata_->start(resources_of(workload_, reified, metadata_->uuid()),
+                                                directory_.path().string(), metadata_cgroup()));
   return write_record(directory_.fd(), record_);
+}
+
+/// No app is called so: the name of an app has no ".". A slice of systemd's has systemd's units
+/// only.
+std::string Launching::metadata_cgroup() const {
+  const bool may_make = !record_.cgroup.empty() && record_.slice.empty();
+  return may_make ? record_.cgroup + "/metadata.service" : "";
 }
 
 Result<ContainerOutput> Launching::open_output(const ContainerRecord& container) {

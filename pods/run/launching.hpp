@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pods/networks/membership.hpp"
+#include "pods/run/kept_pod.hpp"
 #include "pods/run/run_pod.hpp"
 #include "pods/run/supervisor.hpp"
 #include "pods/state/pod_directory.hpp"
@@ -13,8 +14,8 @@
 
 namespace ocirun::pods {
 
-/// Takes a pod from its document to running containers. Each step sets the members that the next
-/// step needs.
+/// Takes a pod from its document, or from a supervisor that was killed, to containers that are
+/// supervised. Each step sets the members that the next step needs.
 class Launching {
  public:
   Launching(Workload& workload, const Settings& settings, PodDirectory directory,
@@ -24,6 +25,11 @@ class Launching {
   /// Starts and supervises the pod. Returns what Supervisor::run() returns. After an error, the
   /// caller has to call take_down().
   Result<int> run();
+
+  /// Adopts the pod of the directory, whose supervisor was killed, and supervises it. `record` is
+  /// the record of the pod. Returns what Supervisor::run() returns. After an error the pod is as
+  /// before, and the caller must not call take_down().
+  Result<int> adopt(PodRecord record);
   /// Removes the pod's processes, containers, cgroup and mounts.
   Result<void> take_down();
 
@@ -33,6 +39,8 @@ class Launching {
   const PodRecord& record() const { return record_; }
 
  private:
+  static constexpr const char* kContainers = "containers";  // in the directory of the pod
+
   /// Opens the network namespace of the pod for probes; empty if it is the host's.
   Result<UniqueFd> open_network() const;
   /// Opens the pod's directory and the store of images again, in the pod's mount namespace: the
@@ -44,14 +52,24 @@ class Launching {
   /// Makes the cgroup, the namespaces and the network. Records each of them as soon as it exists.
   Result<void> start_surroundings();
   Result<void> start_cgroup();
+  void make_forwarder();
   Sharing sharing() const;
   SharedNamespaces shared() const;
   std::string cgroups_path_of(const std::string& container) const;
   Result<void> prepare_containers(const Volumes& volumes);
+  /// Starts the keeper, and gives it all that another supervisor needs to adopt the pod, except the
+  /// output of the containers.
+  Result<void> start_keeper();
   std::vector<std::uint16_t> ports_of_apps() const;
   /// Starts the metadata service, before any app can ask.
-  Result<void> start_metadata(MetadataService& metadata);
+  Result<void> start_metadata();
+  std::string metadata_cgroup() const;
   Result<ContainerOutput> open_output(const ContainerRecord& container);
+  Result<PodServices> make_services(EventLog& events);
+  Result<std::vector<ContainerRun>> make_runs(PodServices& services);
+  Result<void> resume_surroundings(const KeptPod& kept);
+  Result<void> find_processes();
+  Result<void> reopen_containers(const KeptPod& kept);
 
   Workload& workload_;
   const Settings& settings_;
@@ -67,7 +85,11 @@ class Launching {
   UniqueFd here_;         // directory_, in the pod's mount namespace
   std::optional<Forwarder> forwarder_;
   std::optional<Membership> membership_;
+  std::optional<Keeper> keeper_;
+  std::optional<MetadataService> metadata_;
+  std::vector<UniqueFd> volume_locks_;
   std::vector<ReadyContainer> ready_;
+  Adopted adopted_;
 };
 
 }  // namespace ocirun::pods

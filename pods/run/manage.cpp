@@ -8,6 +8,7 @@
 
 #include "linux/base/patience.hpp"
 #include "pods/networks/membership.hpp"
+#include "pods/run/kept_pod.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/supervisor_signals.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
@@ -41,6 +42,10 @@ Result<void> take_down(const PodDirectory& directory, const PodRecord& record) {
   keep_error(end_process(record, record.metadata));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));
+  if (const auto kept = read_kept_pod(directory.fd()))
+    keep_error(end_process(record, kept->keeper));
+  else if (kept.error().number() != ENOENT)
+    keep_error(std::unexpected(kept.error()));
   keep_error(leave_network(directory));
   if (!record.slice.empty())
     keep_error(remove_pod_slice(record.cgroup));
@@ -127,9 +132,11 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   const bool should_run =
       view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;
   if (view.is_supervised || !should_run) return view;
+  view.lost_supervisor = view.record.status == PodStatus::kRunning;
   view.record.status = PodStatus::kFailed;
   view.record.reason = fmt::format(
-      "its supervisor (process {}) is gone; `ocirun pod delete {}` removes what is left",
+      "its supervisor (process {0}) is gone; `ocirun pod delete {1}` removes what is left, and "
+      "`ocirun pod start {1}` adopts what runs",
       view.record.supervisor.pid, name);
   for (ContainerRecord& container : view.record.containers) {
     container.ready = false;

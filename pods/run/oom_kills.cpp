@@ -36,6 +36,11 @@ void OomKills::begin(const ContainerRecord& container) {
   if (auto watch = watch_oom(cgroup_)) watch_ = *std::move(watch);
 }
 
+void OomKills::resume(const ContainerRecord& container) {
+  begin(container);
+  static_cast<void>(count());
+}
+
 void OomKills::add_wanted(std::vector<pollfd>& watched) const {
   if (watch_) watched.push_back({watch_->fd().value, watch_->poll_events(), 0});
 }

@@ -41,6 +41,9 @@ class OomKills {
 
   /// Must be called when the container has been created.
   void begin(const ContainerRecord& container);
+  /// Must be called instead of begin() for a container of a supervisor that was killed. Kills of
+  /// the time without a supervisor are not counted.
+  void resume(const ContainerRecord& container);
   /// Adds the descriptor that tells of a lack of memory.
   void add_wanted(std::vector<pollfd>& watched) const;
   /// Returns how many processes were killed since the last call. Reads counters only after an

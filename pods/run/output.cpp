@@ -45,6 +45,11 @@ Result<Streams> ContainerOutput::open() {
   return Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};
 }
 
+void ContainerOutput::resume(std::array<UniqueFd, 2> readers) {
+  for (std::size_t stream = 0; stream < pipes_.size(); ++stream)
+    pipes_[stream].reader = std::move(readers[stream]);
+}
+
 void ContainerOutput::close_writers() {
   for (linux::Pipe& pipe : pipes_) pipe.writer.reset();
 }

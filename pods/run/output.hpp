@@ -28,6 +28,10 @@ class ContainerOutput {
 
   /// Makes new pipes for a run of the container.
   Result<Streams> open();
+  /// The reading ends of the pipes, for a keeper.
+  std::array<Fd, 2> readers() const { return {pipes_[0].reader, pipes_[1].reader}; }
+  /// Goes on with the pipes of a supervisor that was killed.
+  void resume(std::array<UniqueFd, 2> readers);
   /// Must be called when the container has inherited the writing ends of the pipes.
   void close_writers();
 

@@ -95,6 +95,21 @@ Result<Claim> claim_name(const PodsDirectory& pods, const Settings& settings,
   return std::unexpected(claimed.error());
 }
 
+/// Removes what runs of the pod, and its directory unless that `is_wanted`. What cannot be removed
+/// stays in the record, for `delete`. `status` is the outcome of the pod, for the record.
+Result<void> end_pod(Launching& launching, const Result<int>& status, bool is_wanted) {
+  const auto taken_down = launching.take_down();
+  const auto cleaned = taken_down && !is_wanted
+                           ? launching.directory().remove()
+                           : record_end(launching.directory(), launching.ended_record(status),
+                                        taken_down ? Left::kNothing : Left::kSome);
+  if (!status && !taken_down)
+    return refuse("{}; and what was started could not be removed: {}", status.error().message(),
+                  taken_down.error().message());
+  TRY(taken_down);
+  return cleaned;
+}
+
 }  // namespace
 
 Result<Images> find_images(const Workload& workload, const Settings& settings,
@@ -167,24 +182,57 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   Launching launching(workload, settings, std::move(claim.directory), std::move(network),
                       std::move(images), std::move(cgroup), std::move(signals), listener);
   const Result<int> status = launching.run();
-  const auto taken_down = launching.take_down();
-  // What could not be removed must be found by `delete`.
   // After a replacement `start` can try again.
   const bool is_wanted = afterwards == Afterwards::kKeep ||
                          (afterwards == Afterwards::kKeepIfStarted && status) ||
                          (room == Room::kReplaced && !status);
-  const auto cleaned = taken_down && !is_wanted
-                           ? launching.directory().remove()
-                           : record_end(launching.directory(), launching.ended_record(status),
-                                        taken_down ? Left::kNothing : Left::kSome);
-  if (!status && !taken_down)
-    return refuse("{}; and what was started could not be removed: {}", status.error().message(),
-                  taken_down.error().message());
-  TRY(taken_down);
-  TRY(cleaned);
+  TRY(end_pod(launching, status, is_wanted));
   if (status) return *status;
   return std::unexpected(
       PodFailure(after_removal(status.error()), failure_status(launching.record())));
+}
+
+Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
+  Remains remains;
+  if (!is_of_this_boot(record)) return remains;
+  const Runtime runtime(record.runtime);
+  for (const ContainerRecord& container : record.containers) {
+    if (container.is_init || container.status != ContainerStatus::kRunning) continue;
+    TRY_ASSIGN(const auto program,
+               within(runtime.find_program(container.id), "container \"{}\"", container.name));
+    remains.programs = remains.programs || program;
+  }
+  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(record.name));
+  const auto kept = read_kept_pod(directory.fd());
+  const auto keeper = kept ? Keeper::find(kept->keeper)
+                           : Result<Keeper>(std::unexpected(kept.error()));
+  if (!keeper)
+    remains.why_not = keeper.error().message();
+  else if (!still_runs(record, record.holder))
+    remains.why_not = "the holder of the pod's namespaces has ended";
+  return remains;
+}
+
+Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listener& listener) {
+  TRY(replace_parts(settings.given, workload.pod));
+  TRY(publish(settings.published, workload.pod));
+  TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  TRY_ASSIGN(PodDirectory directory, pods.open_pod(settings.name));
+  TRY_ASSIGN(const UniqueFd lock, directory.lock());
+  TRY_ASSIGN(PodRecord record, read_record(directory.fd()));
+  TRY_ASSIGN(Store store, Store::open_in(settings.data));
+  TRY_ASSIGN(UniqueFd store_lock, store.lock());
+  TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
+  Launching launching(workload, settings, std::move(directory), std::move(network),
+                      {.store = std::move(store), .store_lock = std::move(store_lock), .of = {}},
+                      record.cgroup, std::move(signals), listener);
+  const Result<int> status = launching.adopt(std::move(record));
+  if (!status)
+    return std::unexpected(Error(status.error()).within(
+        fmt::format("the pod \"{}\" goes on without a supervisor: it cannot be adopted", settings.name)));
+  TRY(end_pod(launching, status, true));
+  return status;
 }
 
 }  // namespace ocirun::pods

@@ -58,4 +58,17 @@ struct PodFailure {
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener);
 
+/// What runs of a pod whose supervisor was killed.
+struct Remains {
+  bool programs = false;  // the program of at least one container
+  std::string why_not;    // why adopt_pod() cannot adopt the pod; "": it can
+};
+/// Errors: the runtime does not know a container of the record.
+Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record);
+
+/// Adopts a pod whose supervisor was killed, and supervises it to its end. The programs go on.
+/// `workload` and `settings` must be those with which the pod was run. Keeps the record of the pod.
+/// Returns the exit status of Supervisor::run(). After an error before that the pod is as before.
+Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listener& listener);
+
 }  // namespace ocirun::pods

@@ -57,7 +57,7 @@ Result<int> Runtime::end_create(linux::Child& call, const std::string& bundle) c
   return refuse("{} create {}", command_.front(), linux::describe_end(status));
 }
 
-Result<int> Runtime::find_pid(const std::string& id) const {
+Result<Runtime::State> Runtime::find_state(const std::string& id) const {
   TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   TRY_ASSIGN(linux::Child child,
              start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
@@ -71,14 +71,29 @@ Result<int> Runtime::find_pid(const std::string& id) const {
   bundle::Document document;
   bundle::Report report;
   if (!document.parse(text, report)) return refuse("{}: writes no JSON", what);
-  const bundle::Node* state = document.root()->find("status");
+  const bundle::Node* name = document.root()->find("status");
+  if (name == nullptr || !name->is_string()) return refuse("{}: tells no status", what);
+  State state{.status = std::string(name->text), .pid = 0};
   const bundle::Node* pid = document.root()->find("pid");
   constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
-  const bool is_known = state != nullptr && pid != nullptr && pid->number > 1 &&
-                        pid->kind == bundle::Node::Kind::kNatural && pid->number <= kMost;
-  if (!is_known || !state->is_string()) return refuse("{}: tells no status and pid", what);
-  if (state->text != "running") return refuse("the container is {}", bundle::escaped(state->text));
-  return static_cast<int>(pid->number);
+  if (pid != nullptr && pid->kind == bundle::Node::Kind::kNatural && pid->number <= kMost)
+    state.pid = static_cast<int>(pid->number);
+  const bool has_program = state.status == "running" || state.status == "paused";
+  if (has_program && state.pid <= 1) return refuse("{}: tells no pid", what);
+  return state;
+}
+
+Result<int> Runtime::find_pid(const std::string& id) const {
+  TRY_ASSIGN(const State state, find_state(id));
+  if (state.status != "running")
+    return refuse("the container is {}", bundle::escaped(state.status));
+  return state.pid;
+}
+
+Result<std::optional<int>> Runtime::find_program(const std::string& id) const {
+  TRY_ASSIGN(const State state, find_state(id));
+  if (state.status == "running" || state.status == "paused") return state.pid;
+  return std::nullopt;
 }
 
 Result<void> Runtime::kill(const std::string& id, int signal) const {

@@ -41,6 +41,9 @@ class Runtime {
   /// Asks `state` for the pid of the container's program. Errors: the program does not run; those
   /// of end_program().
   Result<int> find_pid(const std::string& id) const;
+  /// Asks `state` for the pid of the container's program, which may be paused. Nothing: the program
+  /// does not run. Errors: there is no such container; those of end_program().
+  Result<std::optional<int>> find_program(const std::string& id) const;
 
   /// Sends a signal to the program. Errors: also that the program has ended.
   Result<void> kill(const std::string& id, int signal) const;
@@ -53,6 +56,11 @@ class Runtime {
                                         const std::vector<std::string>& arguments) const;
 
  private:
+  struct State {
+    std::string status;
+    int pid = 0;
+  };
+  Result<State> find_state(const std::string& id) const;
   std::vector<std::string> words(std::vector<std::string> command) const;
   Result<Call> begin(std::vector<std::string> command) const;
   Result<void> run(std::vector<std::string> command) const;

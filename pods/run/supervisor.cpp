@@ -61,6 +61,10 @@ Result<int> Supervisor::run(const Announce& announce) {
     save();
   }
   if (announce) announce();
+  return supervise();
+}
+
+int Supervisor::supervise() {
   while (!all_done()) {
     if (stop_requests_ != 0) begin_stop();
     // If no program runs, nothing happens any more that would end a step.
@@ -72,6 +76,17 @@ Result<int> Supervisor::run(const Announce& announce) {
   services_.events.add(name_of(record_.status));
   save();
   return status;
+}
+
+int Supervisor::go_on(Adopted adopted, const Announce& announce) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for containers that are started again
+  services_.events.add("adopted");
+  adopted_ = std::move(adopted);
+  const Clock::time_point now = Clock::now();
+  for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].resume(adopted_.programs[i], now);
+  save();
+  if (announce) announce();
+  return supervise();
 }
 
 Result<void> Supervisor::run_init_containers() {
@@ -206,6 +221,10 @@ void Supervisor::step(Clock::time_point limit) {
     until = std::min(until, services_.membership->next());
   }
   if (missed_child_) until = std::min(until, Clock::now() + kPauseAfterMiss);
+  for (const auto& [pid, end] : adopted_.ends) {
+    watched.push_back(end.wanted());
+    until = std::min(until, now + end.poll_limit());
+  }
   int wait = -1;
   if (until != Clock::time_point::max())
     wait = static_cast<int>(std::clamp<std::int64_t>(
@@ -217,6 +236,7 @@ void Supervisor::step(Clock::time_point limit) {
   stop_requests_ += requests.count;
   if (requests.grace) services_.grace = *requests.grace;
   reap();
+  look_at_adopted();
   now = Clock::now();
   if (!is_stopping_ && stop_requests_ == 0)
     for (const RestartRequest& request : requests.restarts) {
@@ -248,20 +268,40 @@ void Supervisor::reap() {
     int status = 0;
     missed_child_ = ::waitpid(child.si_pid, &status, __WALL) != child.si_pid;
     if (missed_child_) return;
-    if (services_.forwarder && child.si_pid == record_.forwarder.pid) {
-      lose(kForwarder, services_.forwarder->ended(status, now));
-      record_.forwarder = {};
-    }
-    if (child.si_pid == record_.holder.pid)
-      lose("the holder of the pod's namespaces", linux::describe_end(status));
-    if (services_.metadata && child.si_pid == record_.metadata.pid) {
-      lose(kMetadata, linux::describe_end(status));
-      record_.metadata = {};
-      services_.metadata->ended(now);
-    }
-    for (ContainerRun& run : runs_)
-      if (run.pid() == child.si_pid) run.ended(status, now, stop_requests_ == 0 && !is_stopping_);
+    process_ended(child.si_pid, status, now);
   }
+}
+
+void Supervisor::look_at_adopted() {
+  for (auto process = adopted_.ends.begin(); process != adopted_.ends.end();) {
+    if (!process->second.has_come()) {
+      ++process;
+      continue;
+    }
+    const int pid = process->first;
+    const std::optional<int> status = process->second.status();
+    process = adopted_.ends.erase(process);
+    process_ended(pid, status, Clock::now());
+  }
+}
+
+void Supervisor::process_ended(int pid, std::optional<int> status, Clock::time_point now) {
+  if (services_.forwarder && pid == record_.forwarder.pid) {
+    lose(kForwarder, services_.forwarder->ended(status, now));
+    record_.forwarder = {};
+  }
+  if (pid == record_.holder.pid)
+    lose("the holder of the pod's namespaces", linux::describe_end(status));
+  if (services_.keeper != nullptr && pid == services_.keeper->process().pid)
+    lose("`ocirun pod start` cannot adopt the pod any more: its keeper",
+         linux::describe_end(status));
+  if (services_.metadata && pid == record_.metadata.pid) {
+    lose(kMetadata, linux::describe_end(status));
+    record_.metadata = {};
+    services_.metadata->ended(now);
+  }
+  for (ContainerRun& run : runs_)
+    if (run.pid() == pid) run.ended(status, now, stop_requests_ == 0 && !is_stopping_);
 }
 
 /// A process that the pod needs has ended. Its containers go on.

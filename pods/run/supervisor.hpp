@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,13 @@ namespace ocirun::pods {
 /// Is called once, when all containers have been started, with --wait-ready when all are ready. May
 /// be empty.
 using Announce = std::function<void()>;
+
+/// The processes of a pod that a supervisor has started which was killed.
+struct Adopted {
+  std::vector<std::optional<int>>
+      programs;  // the pid of each container's program; nothing: none runs
+  std::map<int, linux::ProcessEnd> ends;  // by pid, of the programs and of the pod's own processes
+};
 
 /// Runs the containers of a pod: the init containers one after another, then the others together.
 /// Asks probes, restarts containers, and stops them in order.
@@ -30,8 +39,11 @@ class Supervisor {
   /// has not. Errors: a container cannot be started, or the time of --wait-ready is over; all
   /// others have then been stopped.
   Result<int> run(const Announce& announce);
+  /// Goes on with the containers of a supervisor that was killed. Returns what run() returns.
+  int go_on(Adopted adopted, const Announce& announce);
 
  private:
+  int supervise();
   Result<void> run_init_containers();
   Result<void> start_containers(Clock::time_point since);
   using Runs = std::vector<ContainerRun*>;
@@ -42,6 +54,8 @@ class Supervisor {
   /// Waits for an event, until `limit` at most, and handles it.
   void step(Clock::time_point limit);
   void reap();
+  void look_at_adopted();
+  void process_ended(int pid, std::optional<int> status, Clock::time_point now);
   void lose(std::string_view what, const std::string& end);
   void reconnect(Clock::time_point now);
   void follow_network(Clock::time_point now);
@@ -61,6 +75,7 @@ class Supervisor {
   int stop_requests_ = 0;
   bool is_stopping_ = false;
   bool missed_child_ = false;  // a wait for children has failed
+  Adopted adopted_;            // they are no children of this process
   PodRecord saved_;            // the record on disk
 };
 

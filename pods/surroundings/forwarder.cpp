@@ -74,7 +74,7 @@ Result<linux::Child> Forwarder::launch() {
                                 {.out = Fd{-1}, .err = said}, record_);
 }
 
-std::string Forwarder::last_words(int status) const {
+std::string Forwarder::last_words(std::optional<int> status) const {
   const auto file = sys::open(said_.c_str(), O_RDONLY | O_NOFOLLOW);
   std::string text = file ? sys::read_all(*file, kMostSaid).value_or("") : "";
   while (text.ends_with('\n')) text.pop_back();
@@ -100,7 +100,14 @@ Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
   return within(std::move(started), "forward the pod's ports: pasta");
 }
 
-std::string Forwarder::ended(int status, Clock::time_point now) {
+void Forwarder::resume(const linux::ProcessIdentity& pasta) {
+  started_ = due_ = Clock::now();
+  if (!linux::is_alive(pasta)) return;
+  phase_ = Phase::kConnected;
+  due_ = Clock::time_point::max();
+}
+
+std::string Forwarder::ended(std::optional<int> status, Clock::time_point now) {
   due_ = now + backoff_.after_run_of(phase_ == Phase::kConnected ? now - started_
                                                                  : Clock::duration::zero());
   phase_ = Phase::kWaiting;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,14 @@ class Forwarder {
   /// Errors: what pasta has written, such as that a port of the host is in use.
   Result<void> start(const linux::ProcessIdentity& holder);
 
+  /// Goes on with the pasta of a supervisor that was killed. If pasta has ended since, go_on()
+  /// starts another one.
+  void resume(const linux::ProcessIdentity& pasta);
+
   bool is_connected() const { return phase_ == Phase::kConnected; }
-  /// Must be called when pasta has ended, with the status of waitpid(2). pasta is started again
-  /// after a pause. Returns why it has ended.
-  std::string ended(int status, Clock::time_point now);
+  /// Must be called when pasta has ended, with the status of waitpid(2) if it is known. pasta is
+  /// started again after a pause. Returns why it has ended.
+  std::string ended(std::optional<int> status, Clock::time_point now);
   /// The next time when go_on() has something to do.
   Clock::time_point next() const { return due_; }
   /// Starts pasta again when that is due, and checks whether it has connected the pod. Returns true
@@ -42,7 +47,7 @@ class Forwarder {
   enum class Phase : std::uint8_t { kWaiting, kStarting, kConnected };
 
   Result<linux::Child> launch();
-  std::string last_words(int status) const;
+  std::string last_words(std::optional<int> status) const;
 
   std::string pasta_;
   std::vector<Forward> forwards_;

@@ -207,6 +207,16 @@ Result<linux::ProcessIdentity> MetadataService::start() {
   return started;
 }
 
+MetadataService MetadataService::resume(UniqueFd socket, UniqueFd file, std::string place,
+                                        std::string cgroup) {
+  MetadataService service(std::move(socket), 0, {});
+  service.file_ = std::move(file);
+  service.place_ = std::move(place);
+  service.cgroup_ = std::move(cgroup);
+  service.due_ = Clock::now();
+  return service;
+}
+
 void MetadataService::ended(Clock::time_point now) {
   due_ = now + backoff_.after_run_of(now - started_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -34,6 +35,14 @@ class MetadataService {
   /// has written.
   Result<linux::ProcessIdentity> start(std::vector<Resource> resources, std::string place,
                                        std::string cgroup);
+
+  /// The socket, and the file that the program reads. resume() needs both.
+  std::array<Fd, 2> to_keep() const { return {socket_, file_}; }
+  /// Goes on with the service of a supervisor that was killed, and whose program has ended with it:
+  /// start_again() has to be called at next(). `place` and `cgroup` as for start(). The result
+  /// knows neither url() nor uuid().
+  static MetadataService resume(UniqueFd socket, UniqueFd file, std::string place,
+                                std::string cgroup);
 
   /// Must be called when the program has ended. It is started again after a pause.
   void ended(Clock::time_point now);

@@ -46,7 +46,7 @@ struct RootScene {
   }
   Root root() {
     given.image_directory = images;
-    return must(Root::open(store(), must(find()), place(), layout.scratch() / "container"));
+    return must(Root::open(store(), must(find()).layers, place(), layout.scratch() / "container"));
   }
   UniqueFd place() const {
     return UniqueFd(

@@ -1,0 +1,122 @@
+// How a supervisor takes over a pod whose supervisor was killed.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "pods/run/launching.hpp"
+
+namespace ocirun::pods {
+
+Result<void> Launching::start_keeper() {
+  KeptPod kept;
+  kept.has_metadata = metadata_.has_value();
+  kept.locks = volume_locks_.size();
+  TRY_ASSIGN(keeper_, Keeper::start([&](const linux::ProcessIdentity& keeper) {
+               kept.keeper = keeper;
+               return write_kept_pod(directory_.fd(), kept);
+             }));
+  for (std::size_t i = 0; i < volume_locks_.size(); ++i)
+    TRY(keeper_->keep(Keeper::lock_slot(ready_.size(), i), std::array{Fd(volume_locks_[i])}));
+  if (metadata_) TRY(keeper_->keep(Keeper::kMetadata, metadata_->to_keep()));
+  for (const ReadyContainer& ready : ready_) {
+    const auto image = images_.of.find(ready.container);
+    kept.containers.push_back(
+        kept_container(ready, image == images_.of.end() ? nullptr : &image->second));
+  }
+  return write_kept_pod(directory_.fd(), kept);
+}
+
+Result<int> Launching::adopt(PodRecord record) {
+  record_ = std::move(record);
+  TRY_ASSIGN(const KeptPod kept, read_kept_pod(directory_.fd()));
+  TRY_ASSIGN(keeper_, Keeper::find(kept.keeper));
+  TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
+  TRY(find_processes());
+  TRY_ASSIGN(host_mounts_, linux::sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
+  TRY(keeper_->enter_mount_namespace());
+  TRY(open_here());
+  TRY(resume_surroundings(kept));
+  TRY(reopen_containers(kept));
+  TRY_ASSIGN(PodServices services, make_services(events));
+  TRY_ASSIGN(std::vector<ContainerRun> runs, make_runs(services));
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
+  record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
+  record_.metadata = {};
+  record_.reason.clear();
+  TRY(write_record(directory_.fd(), record_));
+  Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
+  return supervisor.go_on(std::move(adopted_), listener_.announce);
+}
+
+/// Finds the programs that run, and watches all processes of the pod.
+Result<void> Launching::find_processes() {
+  const auto watch = [&](const linux::ProcessIdentity& process) -> Result<void> {
+    TRY_ASSIGN(linux::ProcessEnd end, linux::ProcessEnd::watch(process));
+    adopted_.ends.emplace(process.pid, std::move(end));
+    return {};
+  };
+  TRY(within(watch(record_.holder), "the holder of the pod's namespaces"));
+  TRY(within(watch(keeper_->process()), "the keeper of the pod"));
+  if (still_runs(record_, record_.forwarder)) TRY(watch(record_.forwarder));
+  for (const ContainerRecord& container : record_.containers) {
+    std::optional<int>& program = adopted_.programs.emplace_back();
+    if (container.is_init || container.status != ContainerStatus::kRunning) continue;
+    TRY_ASSIGN(program, within(runtime_.find_program(container.id), "container \"{}\"", container.name));
+    if (!program) continue;
+    const auto stat = linux::read_process_stat(*program);
+    const auto watched = stat ? watch({.pid = *program, .start_time = stat->start_time})
+                              : Result<void>(std::unexpected(stat.error()));
+    // The pid may have been reused before it was watched.
+    TRY_ASSIGN(const auto again, runtime_.find_program(container.id));
+    if (again && !watched) return watched;
+    if (!again) {
+      adopted_.ends.erase(*program);
+      program.reset();
+    }
+  }
+  return {};
+}
+
+Result<void> Launching::resume_surroundings(const KeptPod& kept) {
+  for (std::size_t i = 0; i < kept.locks; ++i) {
+    TRY_ASSIGN(UniqueFd lock, keeper_->take(Keeper::lock_slot(record_.containers.size(), i)));
+    volume_locks_.push_back(std::move(lock));
+  }
+  if (kept.has_metadata) {
+    TRY_ASSIGN(UniqueFd socket, keeper_->take(Keeper::kMetadata));
+    TRY_ASSIGN(UniqueFd content, keeper_->take(Keeper::kMetadata + 1));
+    metadata_ = MetadataService::resume(std::move(socket), std::move(content),
+                                        directory_.path().string(), metadata_cgroup());
+  }
+  if (!network_.shared.empty()) {
+    TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder));
+    TRY_ASSIGN(UniqueFd etc, linux::sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(membership_->show_members_in(std::move(etc)));
+  }
+  if (network_.pasta.empty()) return {};
+  make_forwarder();
+  forwarder_->resume(record_.forwarder);
+  return {};
+}
+
+Result<void> Launching::reopen_containers(const KeptPod& kept) {
+  const std::vector<const Container*> containers = all_containers(workload_.pod);
+  if (containers.size() != record_.containers.size() || containers.size() != kept.containers.size())
+    return refuse("the document in run.json has other containers than the pod");
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const std::string& name = containers[i]->name;
+    const std::string bundle = directory_.path(fmt::format("{}/{}", kContainers, name));
+    TRY_ASSIGN(ReadyContainer ready,
+               within(reopen_container(kept.containers[i], *containers[i], images_.store, bundle),
+                      "container \"{}\"", name));
+    ready_.push_back(std::move(ready));
+  }
+  return {};
+}
+
+}  // namespace ocirun::pods
