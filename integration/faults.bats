@@ -32,6 +32,11 @@ sweep() {
   sweep 499 --command pod-run,pod-detached,pod-stop,pod-delete
 }
 
+@test "pod start that is killed or refused a call while it adopts a pod leaves the programs alone" {
+  needs_pods
+  sweep 499 --command pod-adopt
+}
+
 @test "pod run --network and --replace that are killed or refused a call leave nothing, and never neither the old nor the new pod" {
   needs_pods
   sweep 997 --command pod-network,pod-replace

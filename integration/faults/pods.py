@@ -22,6 +22,7 @@ class Command:
     words: list  # after `ocirun pod`; DOCUMENT, SLEEPS and NAME stand for what the ground has
     processes: tuple  # which get faults: 0 the command, 1 its first child
     running: bool = False  # whether the pod runs before
+    orphaned: bool = False  # whether its supervisor was killed before
 
 
 _RUN = ["run", "--images", "IMAGES", "--net", "none", "--grace", "1", "--restart", "never", "--name", "NAME"]
@@ -30,6 +31,7 @@ COMMANDS = {
     "pod-detached": Command([*_RUN, "--detach", "SLEEPS"], (0, 1)),
     "pod-network": Command([*_RUN, "--network", "NAME", "--detach", "SLEEPS"], (0, 1)),
     "pod-replace": Command([*_RUN, "--replace", "--detach", "SLEEPS-TOO"], (0, 1), True),
+    "pod-adopt": Command(["start", "NAME"], (0, 1), True, True),
     "pod-stop": Command(["stop", "NAME"], (0,), True),
     "pod-delete": Command(["delete", "--force", "NAME"], (0,), True),
 }
@@ -83,6 +85,22 @@ class PodGround:
         os.chdir("/")
         if COMMANDS[name].running and self.pod(*COMMANDS["pod-detached"].words).returncode != 0:
             raise Wrong(f"without a fault: the pod does not start: {self.said()}")
+        if COMMANDS[name].orphaned:
+            os.kill(self.record()["supervisor"]["pid"], signal.SIGKILL)
+            wait_for(lambda: self.status() == "failed", "the pod has a supervisor that was killed")
+        self.programs = self.pids() if COMMANDS[name].running else []
+
+    def record(self):
+        return json.loads((self.data / "pods" / self.name / "pod.json").read_text())
+
+    def pids(self):
+        """The pids of the pod's programs, by the runtime."""
+        found = []
+        for container in ("one", "two"):
+            done = subprocess.run([self.program, "--root", str(self.root), "state", f"{self.name}.{container}"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, check=False)
+            found.append(json.loads(done.stdout).get("pid") if done.returncode == 0 else None)
+        return found
 
     def run(self, name, process=None, number=0, fault=None):
         self.output.seek(0)
@@ -131,6 +149,11 @@ class PodGround:
         detached = name in ("pod-detached", "pod-network")
         if code == 0 and (detached or name == "pod-replace") and not killed:
             wait_for(lambda: self.status() == "running", lambda: f"status 0, but the pod is {self.status()}")
+        elif name == "pod-adopt":
+            if self.pids() != self.programs:
+                raise Wrong(f"status {code}, but the programs were not let alone: {text}")
+            if code == 0 and not killed and self.status() != "running":
+                raise Wrong(f"status 0, but the pod is {self.status()}: {text}")
         elif code == 0 and name == "pod-stop" and self.status() != "stopped":
             raise Wrong(f"status 0, but the pod is {self.status()}")
         elif name == "pod-replace" and not killed and "that ran before is removed" not in text and self.status() == "none":

@@ -50,12 +50,13 @@ Result<bool> can_adopt(const PodsDirectory& pods, const PodView& view) {
   if (!view.lost_supervisor) return false;
   const auto remains = remains_of(pods, view.record);
   if (!remains)
-    return refuse("{}; `ocirun pod restart {}` starts all containers anew",
+    return refuse("{}; if that stays so, `ocirun pod restart {}` starts all containers anew",
                   remains.error().message(), view.record.name);
   if (remains->programs && !remains->why_not.empty())
-    note(fmt::format("the programs of the pod are ended and started again, because nobody can adopt "
-                     "them: {}",
-                     remains->why_not));
+    note(
+        fmt::format("the programs of the pod are ended and started again, because nobody can adopt "
+                    "them: {}",
+                    remains->why_not));
   return remains->programs && remains->why_not.empty();
 }
 
@@ -94,15 +95,16 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
 
 }  // namespace
 
-const Command kStart{.name = "start",
-                     .operands = "POD",
-                     .summary = "run a pod again that has ended, detached; adopt one whose supervisor was killed",
-                     .options = kStartOptions,
-                     .least_operands = 1,
-                     .most_operands = 1,
-                     .run = start,
-                     .takes_program = false,
-                     .needs_root = true};
+const Command kStart{
+    .name = "start",
+    .operands = "POD",
+    .summary = "run a pod again that has ended, detached; adopt one whose supervisor was killed",
+    .options = kStartOptions,
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = start,
+    .takes_program = false,
+    .needs_root = true};
 const Command kRestart{
     .name = "restart",
     .operands = "POD",

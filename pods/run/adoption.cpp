@@ -66,7 +66,8 @@ Result<void> Launching::find_processes() {
   for (const ContainerRecord& container : record_.containers) {
     std::optional<int>& program = adopted_.programs.emplace_back();
     if (container.is_init || container.status != ContainerStatus::kRunning) continue;
-    TRY_ASSIGN(program, within(runtime_.find_program(container.id), "container \"{}\"", container.name));
+    TRY_ASSIGN(program,
+               within(runtime_.find_program(container.id), "container \"{}\"", container.name));
     if (!program) continue;
     const auto stat = linux::read_process_stat(*program);
     const auto watched = stat ? watch({.pid = *program, .start_time = stat->start_time})

@@ -17,13 +17,13 @@ using bundle::required;
 constexpr const char* kKeptFile = "keeper.json";
 constexpr int kKeptFormat = 1;
 
-constexpr auto kPart = bundle::exact_fields<SubPath>(
-    required("volume", &SubPath::volume, bundle::text),
-    required("source", &SubPath::source, bundle::absolute_path),
-    required("path", &SubPath::path, bundle::text),
-    required("mayMake", &SubPath::may_make, bundle::flag),
-    required("recursive", &SubPath::recursive, bundle::flag),
-    required("shownAt", &SubPath::shown_at, bundle::absolute_path));
+constexpr auto kPart =
+    bundle::exact_fields<SubPath>(required("volume", &SubPath::volume, bundle::text),
+                                  required("source", &SubPath::source, bundle::absolute_path),
+                                  required("path", &SubPath::path, bundle::text),
+                                  required("mayMake", &SubPath::may_make, bundle::flag),
+                                  required("recursive", &SubPath::recursive, bundle::flag),
+                                  required("shownAt", &SubPath::shown_at, bundle::absolute_path));
 
 bool digest(bundle::Value at, Digest& out) {
   std::string text;
@@ -34,9 +34,9 @@ bool digest(bundle::Value at, Digest& out) {
   return parsed.has_value();
 }
 
-constexpr auto kLayer = bundle::exact_fields<StoredLayer>(
-    required("chainId", &StoredLayer::chain_id, digest),
-    required("directory", &StoredLayer::directory, bundle::text));
+constexpr auto kLayer =
+    bundle::exact_fields<StoredLayer>(required("chainId", &StoredLayer::chain_id, digest),
+                                      required("directory", &StoredLayer::directory, bundle::text));
 
 constexpr auto kKeptContainer = bundle::exact_fields<KeptContainer>(
     required("name", &KeptContainer::name, bundle::nonempty_text),
@@ -58,7 +58,10 @@ void write_kept_container(bundle::JsonWriter& out, const KeptContainer& containe
   out.member("stopSignal", container.stop_signal).member("hasRoot", container.has_root);
   out.key("layers").begin_array();
   for (const StoredLayer& layer : container.layers)
-    out.begin_object().member("chainId", layer.chain_id.text()).member("directory", layer.directory).end_object();
+    out.begin_object()
+        .member("chainId", layer.chain_id.text())
+        .member("directory", layer.directory)
+        .end_object();
   out.end_array().key("parts").begin_array();
   for (const SubPath& part : container.parts) {
     out.begin_object().member("volume", part.volume).member("source", part.source);
@@ -114,8 +117,7 @@ Result<ReadyContainer> reopen_container(const KeptContainer& kept, const Contain
                        .warnings = {}};
   ready.launch.args = {kept.program};
   if (!kept.has_root) return ready;
-  TRY_ASSIGN(UniqueFd made,
-             linux::sys::open(bundle.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY_ASSIGN(UniqueFd made, linux::sys::open(bundle.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   TRY_ASSIGN(ready.root, Root::open(store, kept.layers, std::move(made), bundle));
   TRY(ready.root->find_last_run());
   return ready;

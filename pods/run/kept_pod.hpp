@@ -14,9 +14,9 @@ struct KeptContainer {
   std::string name;
   std::string program;  // the first word of its command line
   int stop_signal = 0;
-  bool has_root = false;            // from an image, with these layers:
+  bool has_root = false;  // from an image, with these layers:
   std::vector<StoredLayer> layers;
-  std::vector<SubPath> parts;       // of volumes
+  std::vector<SubPath> parts;  // of volumes
 };
 
 /// The content of keeper.json, with which `ocirun pod start` adopts a pod whose supervisor was

@@ -46,10 +46,9 @@ Result<int> Launching::run() {
   TRY(signals_.check());
   TRY(start_surroundings());
   TRY(signals_.check());
-  TRY_ASSIGN(
-      Volumes volumes,
-      prepare_volumes(workload_, settings_.given, {.fd = here_, .path = directory_.path().string()},
-                      Reach::kMounted, settings_.data.string() + "/locks"));
+  TRY_ASSIGN(Volumes volumes, prepare_volumes(workload_, settings_.given,
+                                              {.fd = here_, .path = directory_.path().string()},
+                                              Reach::kMounted, settings_.data.string() + "/locks"));
   volume_locks_ = std::move(volumes.locks);
   if (settings_.has_metadata) {
     TRY_ASSIGN(const UniqueFd network, open_network());

@@ -26,7 +26,7 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
 struct PodView {
   PodRecord record;
   bool is_supervised = false;
-  bool lost_supervisor = false;  // the supervisor was killed while all containers had been started
+  bool lost_supervisor = false;  // it was killed after all containers had been started
   NetworkPlace network;
 };
 

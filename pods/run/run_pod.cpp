@@ -204,10 +204,14 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
   }
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(record.name));
   const auto kept = read_kept_pod(directory.fd());
-  const auto keeper = kept ? Keeper::find(kept->keeper)
-                           : Result<Keeper>(std::unexpected(kept.error()));
-  if (!keeper)
+  const auto keeper =
+      kept ? Keeper::find(kept->keeper) : Result<Keeper>(std::unexpected(kept.error()));
+  const int error = keeper ? 0 : keeper.error().number();
+  // Any other error may be over the next time.
+  if (error == ENOENT || error == ESRCH || error == ENOSYS)
     remains.why_not = keeper.error().message();
+  else if (!keeper)
+    return std::unexpected(keeper.error());
   else if (!still_runs(record, record.holder))
     remains.why_not = "the holder of the pod's namespaces has ended";
   return remains;
@@ -229,8 +233,10 @@ Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listen
                       record.cgroup, std::move(signals), listener);
   const Result<int> status = launching.adopt(std::move(record));
   if (!status)
-    return std::unexpected(Error(status.error()).within(
-        fmt::format("the pod \"{}\" goes on without a supervisor: it cannot be adopted", settings.name)));
+    return std::unexpected(
+        Error(status.error())
+            .within(fmt::format("the pod \"{}\" goes on without a supervisor: it cannot be adopted",
+                                settings.name)));
   TRY(end_pod(launching, status, true));
   return status;
 }

@@ -63,7 +63,8 @@ struct Remains {
   bool programs = false;  // the program of at least one container
   std::string why_not;    // why adopt_pod() cannot adopt the pod; "": it can
 };
-/// Errors: the runtime does not know a container of the record.
+/// Errors: the runtime does not know a container of the record; the keeper of the pod cannot be
+/// looked at.
 Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record);
 
 /// Adopts a pod whose supervisor was killed, and supervises it to its end. The programs go on.

@@ -20,7 +20,7 @@ using Announce = std::function<void()>;
 /// The processes of a pod that a supervisor has started which was killed.
 struct Adopted {
   std::vector<std::optional<int>>
-      programs;  // the pid of each container's program; nothing: none runs
+      programs;                           // the pid of each container's program; nothing: none runs
   std::map<int, linux::ProcessEnd> ends;  // by pid, of the programs and of the pod's own processes
 };
 

@@ -137,6 +137,17 @@ BOOST_AUTO_TEST_CASE(a_collected_process_is_gone) {
   BOOST_TEST(open_pidfd(process).error().number() == ESRCH);
 }
 
+BOOST_AUTO_TEST_CASE(the_kernel_tells_the_status_of_a_process_that_its_parent_has_collected) {
+  Victim victim;
+  const ProcessEnd end = must(ProcessEnd::watch(victim.identity()));
+  BOOST_TEST(!end.has_come());
+  must(send_signal(victim.identity(), SIGKILL));
+  const int status = victim.wait();
+  BOOST_TEST(end.has_come());
+  // Before Linux 6.15 the kernel tells nothing.
+  BOOST_TEST(end.status().value_or(status) == status);
+}
+
 BOOST_AUTO_TEST_CASE(the_signal_that_was_asked_for_arrives) {
   for (const int signal : {SIGTERM, SIGUSR1, SIGRTMIN + 3, SIGRTMAX}) {
     Victim victim;
