@@ -134,6 +134,7 @@ END
   run run_pod --detach
   equal 1 "$status"
   kill -KILL "$(jq .holder.pid "data/pods/$POD/pod.json")" # a boot ends these, and /run is empty then
+  kill -KILL "$(jq .keeper.pid "data/pods/$POD/keeper.json")"
   ocirun delete --force "$POD.app"
   of_another_boot
   run_pod --detach

@@ -2,6 +2,7 @@
 
 #include "pods/surroundings/keeper.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -47,7 +48,10 @@ struct KeeperScene {
 };
 
 void write_to(Fd pipe, std::string_view text) { must(linux::write_all(pipe, text)); }
+/// What the pipe has now.
 std::string read_from(Fd pipe) {
+  pollfd watched{pipe.value, POLLIN, 0};
+  if (::poll(&watched, 1, 0) != 1) return "";
   std::array<char, 64> piece;
   const ssize_t count = ::read(pipe.value, piece.data(), piece.size());
   return std::string(piece.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
