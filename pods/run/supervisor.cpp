@@ -268,7 +268,7 @@ void Supervisor::reap() {
     int status = 0;
     missed_child_ = ::waitpid(child.si_pid, &status, __WALL) != child.si_pid;
     if (missed_child_) return;
-    process_ended(child.si_pid, status, now);
+    notice_end(child.si_pid, status, now);
   }
 }
 
@@ -281,11 +281,11 @@ void Supervisor::look_at_adopted() {
     const int pid = process->first;
     const std::optional<int> status = process->second.status();
     process = adopted_.ends.erase(process);
-    process_ended(pid, status, Clock::now());
+    notice_end(pid, status, Clock::now());
   }
 }
 
-void Supervisor::process_ended(int pid, std::optional<int> status, Clock::time_point now) {
+void Supervisor::notice_end(int pid, std::optional<int> status, Clock::time_point now) {
   if (services_.forwarder && pid == record_.forwarder.pid) {
     lose(kForwarder, services_.forwarder->ended(status, now));
     record_.forwarder = {};

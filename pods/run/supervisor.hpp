@@ -55,7 +55,7 @@ class Supervisor {
   void step(Clock::time_point limit);
   void reap();
   void look_at_adopted();
-  void process_ended(int pid, std::optional<int> status, Clock::time_point now);
+  void notice_end(int pid, std::optional<int> status, Clock::time_point now);
   void lose(std::string_view what, const std::string& end);
   void reconnect(Clock::time_point now);
   void follow_network(Clock::time_point now);
