@@ -37,6 +37,12 @@ sweep() {
   sweep 499 --command pod-adopt
 }
 
+@test "pod pull and export that are killed or refused a call leave the store as before, or whole, and no part of an export" {
+  needs_pods
+  command -v skopeo >/dev/null || skip "skopeo is not installed"
+  sweep 499 --command pod-pull,pod-export
+}
+
 @test "pod run --network and --replace that are killed or refused a call leave nothing, and never neither the old nor the new pod" {
   needs_pods
   sweep 997 --command pod-network,pod-replace

@@ -16,6 +16,8 @@ source "$HERE/kubernetes_setup.bash"
 source "$HERE/kubernetes_workloads.bash"
 # shellcheck source=integration/clients/kubernetes_pods.bash
 source "$HERE/kubernetes_pods.bash"
+# shellcheck source=integration/clients/kubernetes_exported.bash
+source "$HERE/kubernetes_exported.bash"
 # shellcheck source=integration/clients/kubernetes_nodes.bash
 source "$HERE/kubernetes_nodes.bash"
 
@@ -131,6 +133,7 @@ for CLASS in "${CLASSES[@]}"; do
   fi
   check_workloads
   check_pods
+  if [[ $CLASS == "$RUNTIME_NAME" ]] && "$RUNTIME" pod --help >/dev/null 2>&1; then check_exported; fi
   check_nodes
   forget_cgroups
   RESULTS[$CLASS]="$((PASSED - ${before%,*})) passed, $((FAILED - ${before#*,})) failed"

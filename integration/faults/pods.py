@@ -1,5 +1,6 @@
 """The sweep's pods: a workload document with an init container, two containers and a volume, without a network, is run, stopped,
-replaced and deleted. The faults hit the supervisor and the commands; the sweep of `create` and the others has the runtime that they call."""
+replaced, adopted, deleted and exported, and its image is pulled from a registry on the loopback device. The faults hit the supervisor
+and the commands; the sweep of `create` and the others has the runtime that they call."""
 import dataclasses
 import errno
 import json
@@ -14,6 +15,7 @@ import host
 import tracer
 from host import Wrong, wait_for
 
+REGISTRY = "127.0.0.1:5001"
 LIB = pathlib.Path(__file__).resolve().parent.parent / "lib"
 
 
@@ -23,6 +25,7 @@ class Command:
     processes: tuple  # which get faults: 0 the command, 1 its first child
     running: bool = False  # whether the pod runs before
     orphaned: bool = False  # whether its supervisor was killed before
+    data: str = "pod-data"  # the directory of --data; "": the command has no such option
 
 
 _RUN = ["run", "--images", "IMAGES", "--net", "none", "--grace", "1", "--restart", "never", "--name", "NAME"]
@@ -32,6 +35,8 @@ COMMANDS = {
     "pod-network": Command([*_RUN, "--network", "NAME", "--detach", "SLEEPS"], (0, 1)),
     "pod-replace": Command([*_RUN, "--replace", "--detach", "SLEEPS-TOO"], (0, 1), True),
     "pod-adopt": Command(["start", "NAME"], (0, 1), True, True),
+    "pod-export": Command(["export", "--to", "kubernetes", "--image", "base=docker://example.com/base:1", "ENDS"], (0,), data=""),
+    "pod-pull": Command(["pull", "--plain-http", "REGISTRY", "REGISTRY/base:1"], (0,), data="pull-data"),
     "pod-stop": Command(["stop", "NAME"], (0,), True),
     "pod-delete": Command(["delete", "--force", "NAME"], (0,), True),
 }
@@ -54,7 +59,8 @@ class PodGround:
         self.root, self.data = scratch / "pod-root", scratch / "pod-data"
         self.root.mkdir(mode=0o700)
         self.output = open(scratch / "pod-output", "w+b", buffering=0)
-        self.places = {"NAME": name, "IMAGES": str(scratch / "images")}
+        self.scratch, self.registry, self.exported = scratch, None, None
+        self.places = {"NAME": name, "IMAGES": str(scratch / "images"), "REGISTRY": REGISTRY, "REGISTRY/base:1": f"{REGISTRY}/base:1"}
         for place, program in (("ENDS", ["/bin/true"]), ("SLEEPS", ["/bin/sleep", "1000"]), ("SLEEPS-TOO", ["/bin/sleep", "2000"])):
             path = scratch / (place.lower() + ".json")
             path.write_text(json.dumps(document(program)))
@@ -70,25 +76,68 @@ class PodGround:
         self.pod(*COMMANDS["pod-delete"].words)
         self.before = self.look()
 
-    def words(self, words):
-        return [self.program, "--root", str(self.root), "pod", words[0], "--data", str(self.data),
-                *(self.places.get(word, word) for word in words[1:])]
+    def words(self, words, data="pod-data"):
+        options = ["--data", str(self.scratch / data)] if data else []
+        return [self.program, "--root", str(self.root), "pod", words[0], *options, *(self.places.get(word, word) for word in words[1:])]
 
-    def pod(self, *words):
+    def pod(self, *words, data="pod-data"):
         self.output.seek(0)
         self.output.truncate()
         with open(os.devnull) as nothing:  # no pipes: the supervisor would keep them open
-            return subprocess.run(self.words(words), stdin=nothing, stdout=self.output, stderr=self.output, timeout=60,
+            return subprocess.run(self.words(words, data), stdin=nothing, stdout=self.output, stderr=self.output, timeout=60,
                                   check=False)
 
     def prepare(self, name):
         os.chdir("/")
+        if name == "pod-pull":
+            self.serve()
+            shutil.rmtree(self.scratch / "pull-data", ignore_errors=True)
+        if name == "pod-export" and self.exported is None:
+            if self.pod(*COMMANDS[name].words, data="").returncode != 0:
+                raise Wrong(f"without a fault: {self.said()}")
+            self.exported = self.said()
         if COMMANDS[name].running and self.pod(*COMMANDS["pod-detached"].words).returncode != 0:
             raise Wrong(f"without a fault: the pod does not start: {self.said()}")
         if COMMANDS[name].orphaned:
             os.kill(self.record()["supervisor"]["pid"], signal.SIGKILL)
             wait_for(lambda: self.status() == "failed", "the pod has a supervisor that was killed")
         self.programs = self.pids() if COMMANDS[name].running else []
+
+    def serve(self):
+        """Starts the registry, and makes skopeo take any signature."""
+        if self.registry is not None:
+            return
+        home = self.scratch / "home"
+        (home / ".config/containers").mkdir(parents=True)
+        (home / ".config/containers/policy.json").write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
+        (home / ".config/containers/registries.conf").write_text("unqualified-search-registries = []\n")
+        os.environ.update(HOME=str(home), XDG_RUNTIME_DIR=str(home))
+        words = [str(LIB / "hostile-registry"), REGISTRY.split(":")[1], str(self.scratch / "images"), "none"]
+        # No child of this process: the tracer waits for all children.
+        self.registry = int(subprocess.run(["bash", "-c", '"$@" </dev/null >/dev/null 2>&1 & echo $!', "bash", *words],
+                                           stdout=subprocess.PIPE, check=True).stdout)
+        wait_for(lambda: self.pod(*COMMANDS["pod-pull"].words, data="pull-data").returncode == 0, lambda: f"without a fault: {self.said()}")
+        self.before = self.look()
+
+    def pulled(self):
+        """The files of the store of pod-pull that have content, and what a pull has left."""
+        store = self.scratch / "pull-data/images"
+        return sorted(str(path.relative_to(store)) for path in store.rglob("*")
+                      if path.parent.name == "incoming" or (path.is_file() and path.stat().st_size != 0))
+
+    def check_pull(self, code, killed):
+        if killed:
+            if self.pod(*COMMANDS["pod-pull"].words, data="pull-data").returncode != 0:
+                raise Wrong(f"a pull after one that was killed: {self.said()}")
+            code = 0
+        found = self.pulled()
+        if any("incoming/" in name for name in found):
+            raise Wrong(f"left by the pull: {found}")
+        if code != 0 and found:
+            raise Wrong(f"status {code}, and the store has {found}")
+        if code == 0 and f"{REGISTRY}/base:1" not in subprocess.run(
+                self.words(["images"], "pull-data"), stdout=subprocess.PIPE, text=True, timeout=20, check=True).stdout:
+            raise Wrong(f"status 0, and the store has {found}")
 
     def record(self):
         return json.loads((self.data / "pods" / self.name / "pod.json").read_text())
@@ -106,7 +155,7 @@ class PodGround:
         self.output.seek(0)
         self.output.truncate()
         error = fault if fault in (None, tracer.KILL) else getattr(errno, fault)
-        return tracer.Run(self.words(COMMANDS[name].words), process, number, error, self.output.fileno(), limit=60).go()
+        return tracer.Run(self.words(COMMANDS[name].words, COMMANDS[name].data), process, number, error, self.output.fileno(), limit=60).go()
 
     def said(self):
         self.output.seek(0)
@@ -140,12 +189,20 @@ class PodGround:
         if os.WIFSIGNALED(run.status):
             if not (killed and run.target == 0 and os.WTERMSIG(run.status) == signal.SIGKILL):
                 raise Wrong(f"ended by signal {os.WTERMSIG(run.status)}: {text}")
+            if name == "pod-pull":
+                self.check_pull(None, True)
             return
         code = os.WEXITSTATUS(run.status)
         if code not in (0, 1):
             raise Wrong(f"status {code}: {text}")
         if code != 0 and not host.is_sentence(text):
             raise Wrong(f"status {code}, but no sentence: {text!r}")
+        if name == "pod-pull":
+            return self.check_pull(code, killed)
+        if name == "pod-export":
+            if code == 0 and text != self.exported:
+                raise Wrong(f"status 0, and the output is not whole: {text}")
+            return self.settle(f"right after status {code}")
         detached = name in ("pod-detached", "pod-network")
         if code == 0 and (detached or name == "pod-replace") and not killed:
             wait_for(lambda: self.status() == "running", lambda: f"status 0, but the pod is {self.status()}")
@@ -172,4 +229,6 @@ class PodGround:
         return [*self.root.iterdir(), *(self.data / "pods").iterdir()]
 
     def close(self):
+        if self.registry is not None:
+            os.kill(self.registry, signal.SIGKILL)
         shutil.rmtree(self.data)

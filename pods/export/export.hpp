@@ -32,8 +32,8 @@ struct Exported {
   std::vector<std::string> notes;  // sentences for the person at the terminal
 };
 
-/// The objects of Kubernetes that run the workload: a Deployment, Pod, StatefulSet, or the Knative
-/// document; ConfigMaps, a Service, claims, a HorizontalPodAutoscaler, a RuntimeClass. Secrets are
+/// The objects of Kubernetes that run the workload: a Deployment, Pod, StatefulSet, or, without a
+/// kind in the request, the Knative document; ConfigMaps, a Service, claims, a HorizontalPodAutoscaler, a RuntimeClass. Secrets are
 /// references, never content. Errors list all that Kubernetes cannot say, each with its place,
 /// unless the request is lossy; then comments in the text list it.
 Result<Exported> export_to_kubernetes(const ExportRequest& request);

@@ -179,7 +179,6 @@ void expect_sources(Translation& translation) {
 }  // namespace
 
 Result<Exported> export_knative(const ExportRequest& request) {
-  if (request.kind) return refuse("--kind: a Knative workload keeps its kind");
   if (!request.sizes.empty()) return refuse("--size: the claims of a Knative workload must exist");
   Translation translation(request);
   if (request.workload.pod.restart != Restart::kAlways)

@@ -115,12 +115,22 @@ void add_own_config_maps(Translation& translation) {
       translation.add_document(translation.copy_of(*document.place));
 }
 
+/// What only Knative does for a workload.
+void lose_knatives_own(Translation& translation) {
+  for (const Elsewhere& part : translation.pod().elsewhere)
+    translation.lose(part.place, "",
+                     "Knative does this, and nothing else on a cluster: without --kind the document "
+                     "stays a Knative one");
+}
+
 }  // namespace
 
 Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   TRY(check_object_name(request.name));
-  if (request.workload.pod.kind == Kind::kKnative) return export_knative(request);
+  const bool is_knative = request.workload.pod.kind == Kind::kKnative;
+  if (is_knative && !request.kind) return export_knative(request);
   Translation translation(request);
+  if (is_knative) lose_knatives_own(translation);
   if (const auto& replicas = translation.pod().replicas; replicas && replicas->differs != nullptr)
     translation.lose(replicas->differs, "", "is another number of replicas than at {}",
                      bundle::pointer_to(*replicas->place));

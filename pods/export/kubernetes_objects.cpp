@@ -26,12 +26,19 @@ struct ServicePort {
   Protocol protocol = Protocol::kTcp;
 };
 
+/// The port of the Service in front of `port`. A Knative workload is asked at port 80.
+std::uint16_t service_port(const Pod& pod, const Port& port) {
+  constexpr std::uint16_t kKnativePort = 80;
+  if (port.service != 0) return port.service;
+  return pod.kind == Kind::kKnative ? kKnativePort : port.number;
+}
+
 std::vector<ServicePort> service_ports(const KubernetesPod& pod) {
   std::vector<ServicePort> ports;
   std::set<std::string> names;
   std::set<std::pair<std::uint16_t, Protocol>> numbers;
   const auto add = [&](const Port& port, std::string name) {
-    const std::uint16_t number = port.service == 0 ? port.number : port.service;
+    const std::uint16_t number = service_port(pod.translation.pod(), port);
     if (!numbers.emplace(number, port.protocol).second) {
       pod.translation.lose(port.place, port.service == 0 ? "containerPort" : "port",
                            "the port {} leads to another port of the pod too", number);

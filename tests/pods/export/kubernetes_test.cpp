@@ -308,7 +308,28 @@ BOOST_AUTO_TEST_CASE(options_change_a_knative_document_as_they_change_its_run) {
   BOOST_TEST(has(text, "tcpSocket:\n              port: 9001\n"));
   BOOST_TEST(has(text, "port: http1\n"));
   BOOST_TEST(has(text, "runtimeClassName: ocirun\n"));
-  BOOST_TEST(has(exported(full_knative(), {.kind = ExportedKind::kPod}), "keeps its kind"));
+}
+
+BOOST_AUTO_TEST_CASE(a_knative_document_becomes_a_deployment_for_a_cluster_without_knative) {
+  constexpr std::string_view kSmall = R"(
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: shop}
+spec:
+  template: {spec: {containers: [{image: x, ports: [{containerPort: 9000}]}]}}
+  traffic: [{percent: 100, latestRevision: true}]
+)";
+  const ExportOptions deployment{.kind = ExportedKind::kDeployment};
+  const std::string text = exported(kSmall, deployment);
+  BOOST_TEST(has(text, "kind: Deployment\n"));
+  BOOST_TEST(has(text, "- port: 80\n"));
+  BOOST_TEST(has(text, "targetPort: 9000\n"));
+  for (const char* name : {"PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"})
+    BOOST_TEST(has(text, fmt::format("- name: {}\n", name)), name);
+  BOOST_TEST(has(exported(with(kSmall, "percent: 100, latestRevision: true",
+                               "percent: 100, revisionName: old"),
+                          deployment),
+                 "/spec/traffic: Knative does this"));
 }
 
 BOOST_AUTO_TEST_CASE(a_knative_document_keeps_what_one_machine_cannot_do) {
