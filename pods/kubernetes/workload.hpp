@@ -34,7 +34,11 @@ void add_host_port(bundle::Value at, HostPort port, Pod& out);
 /// cluster has.
 void resolve_fields(bundle::Value at, Pod& pod);
 
-/// What a PersistentVolumeClaim says about its volume: its access modes. `at` is the spec.
+/// spec of a PersistentVolumeClaim: what its access modes say about the volume.
 bool claim_spec(bundle::Value at, Volume& out);
+/// spec of the claim `name` in the file of the workload: ocirun keeps the volumes of the claim.
+bool read_claim(bundle::Value at, const std::string& name, Pod& out);
+/// spec of a Service: the ports of the host that lead to the pod.
+bool read_service(bundle::Value at, Pod& out);
 
 }  // namespace ocirun::pods

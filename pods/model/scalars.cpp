@@ -267,9 +267,9 @@ bool may_have(std::optional<Value> at, std::string_view name, std::string_view k
       continue;
     }
     const auto found = item.member(key);
-    if (!found || !found->node().is_string() || found->node().text == name ||
-        at->report().has_problem_below(bundle::pointer_to(found->node())))
-      return true;
+    const Value faulty = found.value_or(item);  // an item may have no name
+    if (found && (!found->node().is_string() || found->node().text == name)) return true;
+    if (at->report().has_problem_below(bundle::pointer_to(faulty.node()))) return true;
   }
   return false;
 }

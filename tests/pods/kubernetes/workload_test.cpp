@@ -140,6 +140,11 @@ BOOST_AUTO_TEST_CASE(what_one_machine_cannot_give_is_refused_by_name) {
           "fieldPath: must be metadata.name, metadata.namespace"));
   BOOST_TEST(has(problem_of_container("ports: [{containerPort: 1, protocol: SCTP}]"), "protocol"));
   BOOST_TEST(has(problem_of_container("ports: [{containerPort: 1, hostIP: 1.2.3}]"), "hostIP"));
+  BOOST_TEST(has(
+      problem_of_container("ports: [{containerPort: 1}], livenessProbe: {tcpSocket: {port: http}}"),
+      "the port \"http\" is none of the container's ports"));
+  BOOST_TEST(has(problem_of_container("ports: [{containerPort: 1, name: a-very-long-name}]"),
+                 "/ports/0/name: must be at most 15 lower-case letters"));
   BOOST_TEST(has(problem_of_container("volumeMounts: [{name: v, mountPath: /v}]"),
                  "\"v\" is none of the volumes"));
 }
