@@ -281,4 +281,71 @@ END
   sed 's/^/prepare: /' prepared >>inside
   effects knative
 }
+
+@test "Kubernetes: every attribute of a Deployment has an effect, a warning or an error" {
+  needs_controller cpu
+  needs_controller memory
+  mkdir host shared secret map profiles && touch host/file && echo -n 'hidden word' >secret/key && echo -n 'a setting' >map/key
+  echo '{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["chmod", "fchmodat"], "action": "SCMP_ACT_ERRNO", "errnoRet": 18}]}' >profiles/odd.json
+  cat >app.yaml <<END
+{"apiVersion": "apps/v1", "kind": "Deployment",
+ "metadata": {"name": "hello", "namespace": "odd-space", "labels": {"label": "odd"}, "annotations": {"a": "odd 2"}},
+ "spec": {
+   "replicas": 1, "minReadySeconds": 1, "revisionHistoryLimit": 2, "progressDeadlineSeconds": 3, "strategy": {"type": "RollingUpdate"},
+   "selector": {"matchLabels": {"app": "odd-app"}},
+   "template": {
+     "metadata": {"labels": {"app": "odd-app"}, "annotations": {"b": "odd 3"}},
+     "spec": {
+       "containers": [{
+         "name": "serving", "image": "base", "command": ["/bin/sh", "-c"], "workingDir": "/odd dir",
+         "args": ["cat /v/keys/key /v/conf/key; echo; echo pid \$\$\$\$; ls /v/data /v/host; look \"\$@\"; touch /v/data/new; ls -ln /v/part /v/part/d | tr -s ' ' | cut -d ' ' -f 1,9; ls -A /v/absent | wc -l; chmod 1 /v/tmp; while :; do printf 'HTTP/1.1 200 OK\\r\\n\\r\\n' | nc -l -p 9000; done", "sh", "an \$(ODD) word"],
+         "env": [{"name": "ODD", "value": "x = y"},
+                 {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}},
+                 {"name": "ABSENT", "valueFrom": {"secretKeyRef": {"name": "s", "key": "none", "optional": true}}},
+                 {"name": "SETTING", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "key"}}},
+                 {"name": "SPACE", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}},
+                 {"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+                 {"name": "ACCOUNT", "valueFrom": {"fieldRef": {"fieldPath": "spec.serviceAccountName"}}},
+                 {"name": "NOTE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['b']"}}},
+                 {"name": "APP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['app']"}}}],
+         "envFrom": [{"prefix": "S_", "secretRef": {"name": "s"}}, {"secretRef": {"name": "none", "optional": true}}, {"prefix": "M_", "configMapRef": {"name": "m"}}],
+         "ports": [{"name": "http1", "containerPort": 9000, "protocol": "TCP"}],
+         "livenessProbe": {"httpGet": {"path": "/odd/live", "port": "http1", "httpHeaders": [{"name": "X-Odd", "value": "odd header"}]},
+                           "periodSeconds": 1, "timeoutSeconds": 30, "failureThreshold": 500, "initialDelaySeconds": 1, "successThreshold": 1},
+         "readinessProbe": {"tcpSocket": {"port": 9000}, "periodSeconds": 1, "timeoutSeconds": 30, "successThreshold": 2},
+         "startupProbe": {"exec": {"command": ["/bin/sh", "-c", "[ -d /v/tmp ]"]}, "periodSeconds": 1, "timeoutSeconds": 30, "failureThreshold": 500},
+         "resources": {"requests": {"cpu": "250m", "memory": "40Mi", "ephemeral-storage": "1Ki"}, "limits": {"cpu": "370m", "memory": "96Mi"}},
+         "volumeMounts": [{"name": "keys", "mountPath": "/v/keys", "readOnly": true}, {"name": "part", "mountPath": "/etc/passwd", "subPath": "d/f"},
+                          {"name": "part", "mountPath": "/v/part"}, {"name": "absent", "mountPath": "/v/absent"}, {"name": "conf", "mountPath": "/v/conf"},
+                          {"name": "tmp", "mountPath": "/v/tmp"}, {"name": "data", "mountPath": "/v/data"}, {"name": "tmp", "mountPath": "/v/sealed", "readOnly": true},
+                          {"name": "host", "mountPath": "/v/host"}],
+         "securityContext": {"runAsUser": 1000, "runAsGroup": 1001, "runAsNonRoot": true, "readOnlyRootFilesystem": true,
+                             "allowPrivilegeEscalation": false, "procMount": "Default",
+                             "seccompProfile": {"type": "Localhost", "localhostProfile": "odd.json"}, "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}},
+         "imagePullPolicy": "Never", "terminationMessagePath": "/x", "terminationMessagePolicy": "File"},
+        {"name": "side", "image": "base", "command": ["/bin/sh", "-c", "look beside; exec sleep 1000"]}],
+       "initContainers": [{"name": "prepare", "image": "base", "command": ["/bin/sh", "-c", "echo prepared"]}],
+       "volumes": [{"name": "keys", "secret": {"secretName": "s"}},
+                   {"name": "part", "secret": {"secretName": "s", "defaultMode": 292, "items": [{"key": "key", "path": "d/f", "mode": 288}, {"key": "key", "path": "g"}]}},
+                   {"name": "absent", "secret": {"secretName": "none", "optional": true}}, {"name": "conf", "configMap": {"name": "m"}},
+                   {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "10Mi"}},
+                   {"name": "data", "persistentVolumeClaim": {"claimName": "c", "readOnly": true}},
+                   {"name": "host", "hostPath": {"path": "$TMP/shared", "type": "Directory"}}],
+       "imagePullSecrets": [{"name": "pull"}], "restartPolicy": "Always", "terminationGracePeriodSeconds": 7, "hostname": "hello",
+       "hostNetwork": false, "shareProcessNamespace": true, "os": {"name": "linux"}, "hostUsers": true,
+       "securityContext": {"runAsUser": 1002, "runAsGroup": 1003, "runAsNonRoot": true, "supplementalGroups": [3000], "fsGroup": 2000,
+                           "fsGroupChangePolicy": "Always", "supplementalGroupsPolicy": "Merge", "seccompProfile": {"type": "RuntimeDefault"}},
+       "nodeSelector": {"disk": "ssd"}, "affinity": {"nodeAffinity": {}}, "tolerations": [{"key": "k"}], "serviceAccountName": "robot",
+       "automountServiceAccountToken": true, "enableServiceLinks": true, "priorityClassName": "high", "runtimeClassName": "gvisor",
+       "schedulerName": "mine", "nodeName": "n1", "dnsPolicy": "ClusterFirst", "subdomain": "d"}}}}
+END
+  touch shared/of-the-host
+  run_pod --detach --volume "c=$TMP/host" --secret "s=$TMP/secret" --secret "configmap/m=$TMP/map" --seccomp-profiles "$TMP/profiles" || show_output
+  eventually has_line serving 'GET /odd/live HTTP/1.1'
+  reaches '.containers[] | select(.name == "serving") | .ready' true
+  pod logs -c prepare "$POD" >prepared
+  collect serving side
+  sed 's/^/prepare: /' prepared >>inside
+  effects kubernetes
+}
 has_line() { pod logs -c "$1" "$POD" | grep -F "$2" >/dev/null; }

@@ -23,14 +23,17 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   given.pulling.is_ordinary = caller.is_ordinary;
   TRY_ASSIGN(const std::string name, name_for(arguments, workload, file));
   TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
+  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  TRY(keep_claims(data, workload, given));
   TRY(replace_parts(given, workload.pod));
   TRY(check_given(given, workload));
   TRY(admit(workload, given));
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
   TRY_ASSIGN(const std::vector<std::string> warnings,
              plan_pod(workload, given, data, name, out,
                       caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot));
   for (const std::string& warning : warnings) warn(warning);
+  if (workload.pod.host_network)
+    warn("hostNetwork: each bundle has a network of its own: `ocirun pod run` uses the host's");
   std::string lines;
   for (const Container* container : all_containers(workload.pod))
     lines += fmt::format("{}/{}\n", out.string(), container->name);

@@ -38,6 +38,7 @@ NetworkChoice choice_of_bundle(const Workload& workload) {
 Result<NetworkChoice> read_net(const Arguments& arguments, const Workload& workload) {
   using Kind = NetworkChoice::Kind;
   const auto word = arguments.value("net");
+  if (!word && workload.pod.host_network) return NetworkChoice{Kind::kHost, ""};
   if (!word) return arguments.has("profile") ? choice_of_bundle(workload) : NetworkChoice{};
   if (*word == "pod") return NetworkChoice{Kind::kPod, ""};
   if (*word == "host") return NetworkChoice{Kind::kHost, ""};
@@ -133,6 +134,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   TRY_ASSIGN(settings.given, read_given(arguments));
   settings.given.pulling.is_ordinary = caller.is_ordinary;
   TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
+  TRY(keep_claims(settings.data, workload, settings.given));
   TRY_ASSIGN(const HostPath runtime,
              linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));
   if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
@@ -156,6 +158,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
     TRY(check_host_name(arguments, settings));
   }
   TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
+  if (workload.pod.grace) settings.grace = *workload.pod.grace;
   if (const auto grace = arguments.value("grace")) {
     TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
   }

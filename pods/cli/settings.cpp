@@ -9,6 +9,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "pods/model/pod_fields.hpp"
 #include "pods/prepare/kept_volumes.hpp"
 #include "pods/state/pod_directory.hpp"
 
@@ -175,6 +176,7 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   const std::string name = shown_name(file);
   TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   Workload workload = read_workload(name, text, ignored);
+  if (const auto pod_name = arguments.value("name")) rename_in_variables(*pod_name, workload.pod);
   const bool is_here = audience == Audience::kThisMachine;
   for (const std::string& warning : is_here ? workload.warnings : workload.export_warnings)
     warn(warning);

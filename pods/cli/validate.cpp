@@ -60,7 +60,7 @@ Result<int> validate_contract(std::span<const std::string> bundles) {
 /// "app.yaml is valid: OAM ContainerizedWorkload "web" with 2 containers"
 std::string praise(const Workload& workload) {
   const std::size_t count = workload.pod.containers.size();
-  std::string line = fmt::format("{} is valid: {}", workload.file, name_of(workload.pod.kind));
+  std::string line = fmt::format("{} is valid: {}", workload.file, shown_kind(workload.pod));
   if (!workload.pod.name.empty()) line += fmt::format(" \"{}\"", workload.pod.name);
   line += fmt::format(" with {} container{}", count, plural(count));
   if (const std::size_t inits = workload.pod.init_containers.size(); inits != 0)

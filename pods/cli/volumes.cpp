@@ -33,6 +33,14 @@ Result<std::vector<std::string>> volumes_of(const PodDirectory& pod) {
   TRY_ASSIGN(const Arguments arguments, Arguments::parse(request->words, kRun.options));
   for (std::string_view text : arguments.values("volume"))
     if (!text.contains('=')) names.emplace_back(linux::cut(text, ':'));
+  if (arguments.has("profile")) return names;
+  // The claims of a document of Kubernetes. A name too many only keeps a volume.
+  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  const Workload workload =
+      read_workload(shown_name(arguments.operands().front()), request->text, ignored);
+  for (const Volume& volume : workload.pod.volumes)
+    if (volume.is_claimed && std::ranges::find(names, volume.source) == names.end())
+      names.push_back(volume.source);
   return names;
 }
 

@@ -99,7 +99,7 @@ class Needs {
   }
 
   void add_volume(const Pod& pod, const Volume& volume) {
-    if (volume.kind == Volume::Source::kOperator) {
+    if (volume.kind == Volume::Source::kOperator && !volume.is_claimed) {
       std::string sentence =
           fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source);
       if (!volume.source.contains('/'))

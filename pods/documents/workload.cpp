@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "bundle/json/value.hpp"
+#include "bundle/json/writer.hpp"
 #include "linux/base/name_table.hpp"
 #include "pods/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
 #include "pods/knative/service.hpp"
+#include "pods/kubernetes/workload.hpp"
 #include "pods/model/scalars.hpp"
 #include "pods/oam/application.hpp"
 #include "pods/radius/resource.hpp"
@@ -18,13 +20,14 @@ namespace {
 
 constexpr std::string_view kKinds =
     "a workload document is one of: OAM (kind: ContainerizedWorkload), App Container (acKind: "
-    "PodManifest), Knative (apiVersion: serving.knative.dev/v1), Radius (properties with "
-    "containers)";
+    "PodManifest), Knative (apiVersion: serving.knative.dev/v1), Kubernetes (kind: Pod, Deployment "
+    "or StatefulSet), Radius (properties with containers)";
 
 constexpr linux::Named<Kind> kKindNames[] = {{"OAM ContainerizedWorkload", Kind::kOam},
                                              {"App Container pod manifest", Kind::kAppc},
                                              {"Knative workload", Kind::kKnative},
-                                             {"Radius container resource", Kind::kRadius}};
+                                             {"Radius container resource", Kind::kRadius},
+                                             {"Kubernetes workload", Kind::kKubernetes}};
 
 using Reader = void (*)(bundle::Value, Pod&);
 
@@ -36,6 +39,7 @@ Reader find_reader(const bundle::Node& root) {
   if (version.starts_with("core.oam.dev/") ||
       text_of_member(root, "kind") == "ContainerizedWorkload")
     return read_oam;
+  if (is_kubernetes_workload(root)) return read_kubernetes;
   if (root.find("properties") != nullptr) return read_radius;
   return nullptr;
 }
@@ -79,6 +83,7 @@ class FileReader {
     auto documents = documents_of(source_, report_);
     oam_application(documents, source_.document(), out_);
     for (const bundle::Value document : documents) read(document);
+    for (const bundle::Value document : beside_) read_beside(document);
     if (workload_ != nullptr || report_.problem_count() != before) return;
     report_.problem(fmt::format("the file has no workload: {}", kKinds), source_.root());
   }
@@ -97,13 +102,14 @@ class FileReader {
   void read(bundle::Value document) {
     if (!document.expect_object()) return;
     if (is_key_document(document.node())) return read_keys(document);
+    if (stands_beside(document.node())) return beside_.push_back(document);
     const Reader reader = find_reader(document.node());
     if (reader == nullptr) return refuse(document);
     if (workload_ != nullptr)
       return document.problem(
-          "is a second workload, the first is at line {}: a file has one, and may have documents "
-          "of the kinds ConfigMap and Secret beside it",
-          source_.mark(workload_).line);
+          "is a second workload, {}; the first is {} at line {}: each is a pod of its own, and "
+          "needs a file and an `ocirun pod run` of its own",
+          shown(document.node()), shown(*workload_), source_.mark(workload_).line);
     workload_ = &document.node();
     reader(document, out_);
   }
@@ -116,6 +122,25 @@ class FileReader {
     if (is_new) return;
     document.problem("{} is given twice, first at line {}", shown_secret(first->first),
                      source_.mark(first->second.place).line);
+  }
+
+  /// The kind and the name of a document: "the Deployment \"web\"".
+  static std::string shown(const bundle::Node& document) {
+    std::string_view kind = text_of_member(document, "kind");
+    if (kind.empty()) kind = text_of_member(document, "acKind");
+    const bundle::Node* metadata = document.find("metadata");
+    const std::string_view name =
+        text_of_member(metadata == nullptr ? document : *metadata, "name");
+    return fmt::format("the {}{}", kind.empty() ? "resource" : kind,
+                       name.empty() ? "" : " " + bundle::in_quotes(name));
+  }
+
+  /// What else a workload of Kubernetes has in its file. The workload must be whole.
+  void read_beside(bundle::Value document) {
+    if (workload_ == nullptr) return;  // read() says so
+    if (out_.kind != Kind::kKubernetes || report_.ignores(text_of_member(document.node(), "kind")))
+      return refuse(document);
+    if (report_.ok()) read_document_beside(document, out_);
   }
 
   /// --ignore KIND leaves out a document that stands beside the workload.
@@ -136,6 +161,7 @@ class FileReader {
   bundle::Report& report_;
   Pod& out_;
   const bundle::Node* workload_ = nullptr;
+  std::vector<bundle::Value> beside_;  // are read after the workload
 };
 
 /// Turns the parts that --ignore names into warnings.
@@ -151,6 +177,20 @@ void leave_out_elsewhere(bundle::Report& report, Pod& pod) {
   });
 }
 
+/// Whether `pod export` copies a value of a document of Kubernetes: of a document beside the
+/// workload, or of a member that only a cluster honours.
+bool is_copied(const Workload& workload, Place place) {
+  const KubernetesParts& parts = *workload.pod.kubernetes;
+  const auto has = [&](const std::vector<Place>& places) {
+    return std::ranges::find(places, place) != places.end();
+  };
+  for (; place != nullptr; place = place->parent) {
+    if (has(parts.of_pod) || has(parts.of_controller)) return true;
+    if (place == parts.document) return false;
+  }
+  return true;
+}
+
 /// Whether `pod export` writes a value that has no effect here. All of Knative's documents goes to
 /// Kubernetes.
 bool is_written_by_export(const Workload& workload, Place place) {
@@ -158,6 +198,7 @@ bool is_written_by_export(const Workload& workload, Place place) {
     return false;
   if (workload.pod.kind == Kind::kOam) return place->key == "imagePullSecret";
   if (workload.pod.kind == Kind::kRadius) return place->key == "port";  // of a Service (RX-7)
+  if (workload.pod.kind == Kind::kKubernetes) return is_copied(workload, place);
   return workload.pod.kind == Kind::kKnative;
 }
 
@@ -202,5 +243,10 @@ Workload read_workload(std::string file, std::string_view text,
 }
 
 std::string_view name_of(Kind kind) { return linux::name_of(kKindNames, kind); }
+
+std::string shown_kind(const Pod& pod) {
+  if (pod.kubernetes) return fmt::format("Kubernetes {}", pod.kubernetes->kind);
+  return std::string(name_of(pod.kind));
+}
 
 }  // namespace ocirun::pods

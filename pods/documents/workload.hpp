@@ -31,14 +31,17 @@ struct Workload {
   std::string at(const Elsewhere& part) const;
 };
 
-/// Reads a workload document: OAM, App Container, Knative or Radius, in YAML or JSON. Tells them
-/// apart by apiVersion and kind, acKind, or properties. Documents of the kinds ConfigMap and Secret
-/// may stand beside the workload. For the names `ignored`, a warning takes the place of a refusal;
+/// Reads a workload document: OAM, App Container, Knative, Radius or Kubernetes, in YAML or JSON.
+/// Tells them apart by apiVersion and kind, acKind, or properties. Documents of the kinds ConfigMap
+/// and Secret may stand beside the workload, and a workload of Kubernetes may have others too
+/// (stands_beside()). For the names `ignored`, a warning takes the place of a refusal;
 /// names that the format does not have are refused nevertheless.
 Workload read_workload(std::string file, std::string_view text,
                        std::span<const std::string> ignored = {});
 
 /// "OAM ContainerizedWorkload", …
 std::string_view name_of(Kind kind);
+/// The same with the kind of a document of Kubernetes: "Kubernetes Deployment".
+std::string shown_kind(const Pod& pod);
 
 }  // namespace ocirun::pods

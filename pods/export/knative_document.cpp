@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "linux/base/text.hpp"
 #include "pods/documents/key_documents.hpp"
@@ -8,23 +7,6 @@
 
 namespace ocirun::pods {
 namespace {
-
-/// The documents of the file, with those of a list in its place.
-std::vector<Place> documents_in(const Workload& workload) {
-  std::vector<Place> documents;
-  for (const bundle::Node* root : workload.source->roots()) {
-    const bundle::Node* items = root->find("items");
-    if (text_of_member(*root, "kind") != "List" || items == nullptr) {
-      documents.push_back(root);
-      continue;
-    }
-    for (const bundle::Node* item = items->first; item != nullptr; item = item->next)
-      documents.push_back(item);
-  }
-  const std::set<Place> left_out(workload.left_out.begin(), workload.left_out.end());
-  std::erase_if(documents, [&](Place document) { return left_out.contains(document); });
-  return documents;
-}
 
 /// A copy of a document in which the options change what they change for `run`.
 class KnativeCopy {
@@ -35,7 +17,7 @@ class KnativeCopy {
         root_(translation.copy_of(node)) {}
 
   YamlPart change() {
-    remove_cluster_s();
+    remove_members_of_cluster(root_);
     YamlPart metadata = root_.object_in("metadata");
     set(metadata, "name", translation_.request().name);
     YamlPart spec = root_.object_in("spec");
@@ -61,17 +43,6 @@ class KnativeCopy {
   static void set(YamlPart& object, std::string_view name, const Content& content) {
     bundle::Editor::remove(object.node(), name);
     object.add(name, content);
-  }
-
-  void remove_cluster_s() {
-    bundle::Editor::remove(root_.node(), "status");
-    bundle::Node* metadata = bundle::member_of(root_.node(), "metadata");
-    if (metadata == nullptr) return;
-    for (const bundle::Node* member = metadata->first; member != nullptr;) {
-      const bundle::Node* next = member->next;
-      if (is_set_by_cluster(member->key)) bundle::unlink(metadata, member);
-      member = next;
-    }
   }
 
   void change_containers(YamlPart& spec, std::string_view list,
@@ -185,7 +156,7 @@ Result<Exported> export_knative(const ExportRequest& request) {
     translation.lose(nullptr, "",
                      "--restart: containers of a Knative workload are always restarted");
   expect_sources(translation);
-  for (Place document : documents_in(request.workload)) {
+  for (Place document : documents_of_file(request.workload)) {
     if (text_of_member(*document, "kind") == "Secret" && is_key_document(*document)) continue;
     if (is_key_document(*document))
       translation.add_document(translation.copy_of(*document));

@@ -6,11 +6,18 @@
 namespace ocirun::pods {
 namespace {
 
+/// The kind of a workload of Kubernetes.
+ExportedKind own_kind(const KubernetesParts& parts) {
+  if (parts.kind == "Pod") return ExportedKind::kPod;
+  return parts.kind == "StatefulSet" ? ExportedKind::kStatefulSet : ExportedKind::kDeployment;
+}
+
 /// Pods of a Deployment or a StatefulSet are always restarted.
 ExportedKind choose_kind(Translation& translation) {
   const Pod& pod = translation.pod();
   const bool is_restarted = pod.restart == Restart::kAlways;
-  const std::optional<ExportedKind>& wanted = translation.request().kind;
+  std::optional<ExportedKind> wanted = translation.request().kind;
+  if (!wanted && pod.kubernetes) wanted = own_kind(*pod.kubernetes);
   if (!wanted) {
     if (!is_restarted)
       translation.note(
@@ -52,6 +59,27 @@ void add_templates(const KubernetesPod& pod, YamlPart& spec) {
   spec.add_unless_empty("volumeClaimTemplates", list);
 }
 
+constexpr std::string_view kClaimTemplates = "volumeClaimTemplates";
+
+/// What only a cluster honours of a Deployment or StatefulSet, if it keeps its kind: the templates
+/// of claims, which stand last, or all else.
+void copy_members_of_controller(const KubernetesPod& pod, YamlPart& spec, bool templates) {
+  const auto& parts = pod.translation.pod().kubernetes;
+  if (!parts || own_kind(*parts) != pod.kind) return;
+  for (const Place member : parts->of_controller)
+    if ((member->key == kClaimTemplates) == templates)
+      spec.add(member->key, pod.translation.copy_of(*member));
+}
+
+/// What a workload of Kubernetes loses when it becomes one of another kind.
+void lose_members_of_controller(const KubernetesPod& pod) {
+  const auto& parts = pod.translation.pod().kubernetes;
+  if (!parts || own_kind(*parts) == pod.kind) return;
+  for (const Place member : parts->of_controller)
+    if (member->key != kClaimTemplates && member->key != "serviceName")
+      pod.translation.lose(member, "", "belongs to a {} alone", parts->kind);
+}
+
 /// The Deployment, the StatefulSet or the Pod.
 void add_workload(const KubernetesPod& pod, const ObjectNames& names) {
   Translation& translation = pod.translation;
@@ -67,17 +95,20 @@ void add_workload(const KubernetesPod& pod, const ObjectNames& names) {
     return translation.add_document(out);
   }
   YamlPart spec = out.add_object("spec");
-  if (source.replicas && !source.scaling) spec.add("replicas", source.replicas->count);
+  if (source.replicas && (!source.scaling || source.kubernetes))
+    spec.add("replicas", source.replicas->count);
   const bool is_set = pod.kind == ExportedKind::kStatefulSet;
-  if (is_set) spec.add("serviceName", translation.request().name);
-  if (!is_set && has_exclusive_claim(pod)) spec.add_object("strategy").add("type", "Recreate");
-  spec.add_object("selector")
-      .add_object("matchLabels")
-      .add(kInstanceLabel, translation.request().name);
+  copy_members_of_controller(pod, spec, false);
+  if (is_set && !spec.has("serviceName")) spec.add("serviceName", translation.request().name);
+  if (!is_set && has_exclusive_claim(pod) && !spec.has("strategy"))
+    spec.add_object("strategy").add("type", "Recreate");
+  YamlPart selector = spec.add_object("selector").add_object("matchLabels");
+  for (const auto& [key, value] : names.selector) selector.add(key, value);
   YamlPart of_pods = spec.add_object("template");
   add_metadata(names, of_pods);
   of_pods.add("spec", template_spec);
   if (is_set) add_templates(pod, spec);
+  copy_members_of_controller(pod, spec, true);
   translation.add_document(out);
 }
 
@@ -106,6 +137,45 @@ Result<void> check_object_name(const std::string& name) {
       "first "
       "(--name {})",
       name, kLongest, near.empty() ? "POD" : near);
+}
+
+/// A document beside a workload of Kubernetes. An autoscaler follows the workload to its new kind
+/// and name.
+void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundle::Node& document) {
+  Translation& translation = pod.translation;
+  const std::string_view kind = text_of_member(document, "kind");
+  const auto& scaling = translation.pod().scaling;
+  Place root = scaling ? scaling->place : nullptr;
+  while (root != nullptr && root != &document) root = root->parent;
+  const bool is_own_scaler = root != nullptr;
+  if (is_own_scaler && pod.kind == ExportedKind::kPod)
+    return translation.lose(scaling->place, "", "a Pod does not scale: --kind Deployment does");
+  YamlPart copy = translation.copy_of(document);
+  remove_members_of_cluster(copy);
+  const bool is_renamed = translation.request().name != translation.pod().name ||
+                          names.kind != translation.pod().kubernetes->kind;
+  if (is_own_scaler && is_renamed) {
+    YamlPart target = copy.object_in("spec").object_in("scaleTargetRef");
+    for (const std::string_view member : {"apiVersion", "kind", "name"})
+      bundle::Editor::remove(target.node(), member);
+    target.add("apiVersion", "apps/v1");
+    target.add("kind", names.kind);
+    target.add("name", translation.request().name);
+  }
+  if (kind == "RuntimeClass" && !translation.request().runtime_class.empty()) return;
+  translation.add_document(copy);
+}
+
+/// The documents of a file of Kubernetes in their order. Secrets stay where they are.
+void add_documents(const KubernetesPod& pod, const ObjectNames& names) {
+  Translation& translation = pod.translation;
+  add_runtime_class(translation);
+  for (const Place document : documents_of_file(translation.request().workload)) {
+    if (document == translation.pod().kubernetes->document)
+      add_workload(pod, names);
+    else if (text_of_member(*document, "kind") != "Secret")
+      copy_beside(pod, names, *document);
+  }
 }
 
 /// The config maps of the file.
@@ -139,6 +209,11 @@ Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   plan_volumes(pod);
   plan_config_files(pod);
   const ObjectNames names = object_names(pod);
+  lose_members_of_controller(pod);
+  if (translation.pod().kubernetes) {
+    add_documents(pod, names);
+    return translation.finish();
+  }
   add_runtime_class(translation);
   add_own_config_maps(translation);
   add_config_map(pod, names);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pods/export/translation.hpp"
+#include "pods/kubernetes/names.hpp"
 
 namespace ocirun::pods {
 
@@ -45,12 +46,6 @@ std::string cpu_quantity(double cpus);
 std::string byte_quantity(std::uint64_t bytes);
 /// `text` so that Kubernetes, which replaces "$(NAME)", makes `text` of it.
 std::string without_references(std::string_view text);
-
-/// Whether Kubernetes accepts the text as a key of labels and annotations: [DOMAIN/]NAME.
-bool is_label_key(std::string_view text);
-bool is_label_value(std::string_view text);
-/// Whether Kubernetes accepts the text as the name of a port.
-bool is_port_name(std::string_view text);
 
 /// Chooses the names of ports and volumes, claims, and the keys of config files. Losses: names that
 /// Kubernetes does not accept; persistent volumes that do not fit the number of replicas.

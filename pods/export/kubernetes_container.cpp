@@ -59,6 +59,8 @@ void add_extended(Translation& translation, const Resources& resources, YamlPart
                        "an extended resource must be a whole number of devices, not \"{}\"",
                        resource.required);
   }
+  for (const DeviceRequest& device : resources.devices)
+    limits.add(device.kind, fmt::format("{}", device.count));
   if (resources.gpus > 0)
     translation.lose(resources.place, "gpu",
                      "GPUs have the name of a vendor, such as nvidia.com/gpu, which the document "
@@ -77,6 +79,7 @@ YamlPart resources(const KubernetesPod& pod, const Container& container, bool is
   YamlPart out = translation.new_object();
   YamlPart asked = out.new_object(), most = out.new_object();
   add_amounts(requests, asked);
+  if (requests.storage) asked.add("ephemeral-storage", byte_quantity(*requests.storage));
   if (const auto found = pod.ephemeral_bytes.find(&container); found != pod.ephemeral_bytes.end())
     asked.add("ephemeral-storage", byte_quantity(found->second));
   add_amounts(limits, most);
@@ -134,6 +137,7 @@ void add_probe(Translation& translation, std::string_view name, const std::optio
 
 /// Whether the port of the host leads to this port of a container.
 bool leads_to(const HostPort& host, const Port& port) {
+  if (host.is_service_s) return false;  // the Service is copied
   if (!host.pod_port) return host.name == port.name;
   return host.pod_port->number == port.number && host.pod_port->protocol == port.protocol;
 }
@@ -167,7 +171,7 @@ YamlPart ports(const KubernetesPod& pod, const Container& container) {
           return std::ranges::any_of(other.ports,
                                      [&](const Port& port) { return leads_to(host, port); });
         });
-    if (is_listed) continue;
+    if (is_listed || host.is_service_s) continue;
     if (host.pod_port)
       add_port("", *host.pod_port, &host, list);
     else
@@ -194,7 +198,8 @@ void add_kubernetes_container(const KubernetesPod& pod, const Container& contain
   YamlPart entry = out.add_object();
   entry.add("name", container_name(translation, container));
   entry.add("image", exported_image(translation, container));
-  entry.add_unless_empty("imagePullPolicy", exported_pull_policy(translation.request()));
+  entry.add_unless_empty("imagePullPolicy",
+                         exported_pull_policy(translation.request(), container.pull_policy));
   if (container.command) entry.add("command", words_of(translation.pod(), *container.command));
   if (container.args) entry.add("args", words_of(translation.pod(), *container.args));
   entry.add_unless_empty("workingDir", container.working_directory);

@@ -63,6 +63,10 @@ YamlPart kubernetes_variables(Translation& translation, const Container& contain
       add_key_reference(translation, variable.place, *key, entry);
       continue;
     }
+    if (!variable.field.empty()) {
+      entry.add_object("valueFrom").add_object("fieldRef").add("fieldPath", variable.field);
+      continue;
+    }
     const std::string& value = std::get<std::string>(variable.value);
     const bool is_literal = variable.is_literal || !has_references(translation.pod());
     entry.add("value", is_literal ? without_references(value) : value);

@@ -67,10 +67,14 @@ ObjectNames object_names(KubernetesPod& pod) {
                             : pod.kind == ExportedKind::kStatefulSet ? "StatefulSet"
                                                                      : "Deployment",
                     .labels = {},
-                    .annotations = {}};
+                    .annotations = {},
+                    .selector = {}};
   const std::string& name = translation.request().name;
+  const auto& parts = translation.pod().kubernetes;
+  if (parts) names.selector = parts->kind == "Pod" ? parts->labels : parts->selector;
+  const bool selects_itself = !names.selector.empty();
   for (const auto& [key, value] : translation.pod().labels) {
-    const bool is_ours = key == kInstanceLabel && value != name;
+    const bool is_ours = !selects_itself && key == kInstanceLabel && value != name;
     if (is_label_key(key) && is_label_value(value) && !is_ours)
       names.labels[key] = value;
     else if (is_ours)
@@ -79,7 +83,10 @@ ObjectNames object_names(KubernetesPod& pod) {
       translation.lose_named(key, "the label \"{}\" {}, and its value at most 63 of these", key,
                              kKeyRule);
   }
-  names.labels[std::string(kInstanceLabel)] = name;
+  if (!selects_itself) {
+    names.labels[std::string(kInstanceLabel)] = name;
+    names.selector[std::string(kInstanceLabel)] = name;
+  }
   for (auto& [key, value] : exported_annotations(translation))
     if (is_label_key(key))
       names.annotations[key] = value;

@@ -15,6 +15,7 @@ inline constexpr std::string_view kInstanceLabel = "app.kubernetes.io/instance";
 struct ObjectNames {
   std::string_view kind;  // "Deployment", …
   std::map<std::string, std::string> labels, annotations;
+  std::map<std::string, std::string> selector;  // the labels that select the pods
 };
 
 /// Labels and annotations that Kubernetes accepts. Losses: the others.

@@ -24,9 +24,19 @@ void add_extra_groups(Translation& translation, YamlPart& context) {
     if (container->extra_groups != groups)
       return translation.lose(container->place, "app/supplementaryGIDs",
                               "additional groups are those of all containers of a pod");
-  if (groups.empty()) return;
-  YamlPart list = context.add_list("supplementalGroups");
-  for (const Gid gid : groups) list.add("", gid.value());
+  const std::optional<Gid>& of_volumes = translation.pod().volume_group;
+  YamlPart list = context.new_list();
+  for (const Gid gid : groups)
+    if (gid != of_volumes) list.add("", gid.value());
+  context.add_unless_empty("supplementalGroups", list);
+  if (of_volumes) context.add("fsGroup", of_volumes->value());
+}
+
+/// What only a cluster honours of a pod of Kubernetes.
+void copy_members_for_cluster(Translation& translation, YamlPart& spec) {
+  if (!translation.pod().kubernetes) return;
+  for (const Place member : translation.pod().kubernetes->of_pod)
+    if (!spec.has(member->key)) spec.add(member->key, translation.copy_of(*member));
 }
 
 void check_pod_limits(Translation& translation) {
@@ -55,8 +65,12 @@ YamlPart kubernetes_pod_spec(const KubernetesPod& pod) {
   const Pod& source = translation.pod();
   YamlPart spec = translation.new_object();
   spec.add_unless_empty("runtimeClassName", translation.request().runtime_class);
+  copy_members_for_cluster(translation, spec);
   if (source.restart != Restart::kAlways) spec.add("restartPolicy", restart_policy(source.restart));
   if (source.shares_pids) spec.add("shareProcessNamespace", true);
+  if (source.host_network) spec.add("hostNetwork", true);
+  if (source.grace)
+    spec.add("terminationGracePeriodSeconds", static_cast<std::uint64_t>(source.grace->count()));
   YamlPart context = spec.new_object();
   add_extra_groups(translation, context);
   spec.add_unless_empty("securityContext", context);

@@ -33,10 +33,15 @@ YamlPart capabilities(Translation& translation, const Security& security) {
     if (security.retained_capabilities->empty()) return out;
     YamlPart kept = out.add_list("add");
     for (const std::string& name : *security.retained_capabilities) kept.add("", short_name(name));
-  } else if (!security.removed_capabilities.empty()) {
-    YamlPart dropped = out.add_list("drop");
-    for (const std::string& name : security.removed_capabilities) dropped.add("", short_name(name));
+    return out;
   }
+  const auto add_names = [&](std::string_view member, const std::vector<std::string>& names) {
+    YamlPart list = out.new_list();
+    for (const std::string& name : names) list.add("", short_name(name));
+    out.add_unless_empty(member, list);
+  };
+  add_names("drop", security.removed_capabilities);
+  add_names("add", security.added_capabilities);
   return out;
 }
 

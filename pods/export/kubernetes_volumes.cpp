@@ -24,6 +24,30 @@ std::string_view access_mode(const Pod& pod, const Volume& volume) {
   return pod.kind == Kind::kRadius ? "ReadWriteOnce" : "ReadWriteOncePod";
 }
 
+/// Whether each pod of a StatefulSet gets the volume from a template of the document.
+bool is_of_template(const Volume& volume) {
+  return volume.is_claimed && volume.place->parent != nullptr &&
+         volume.place->parent->key == "volumeClaimTemplates";
+}
+
+/// The claim of a volume in a document of Kubernetes keeps its name. If the document has it, it is
+/// copied.
+void plan_own_claim(KubernetesPod& pod, const Volume& volume) {
+  Translation& translation = pod.translation;
+  const bool is_template = is_of_template(volume);
+  const bool stays = !is_template || pod.kind == ExportedKind::kStatefulSet;
+  if (!volume.is_claimed || !stays)
+    translation.expect(fmt::format("the PersistentVolumeClaim \"{}\"", volume.source));
+  if (translation.request().sizes.contains(volume.name))
+    translation.lose(volume.place, "", "--size: a claim of Kubernetes has its own size");
+  if (volume.exclusive && pod.has_replicas() && !is_template)
+    translation.lose(volume.place, "", "{}, and there may be several replicas",
+                     volume.exclusive_by);
+  pod.claims.emplace(volume.name, VolumeClaim{.name = volume.source,
+                                              .spec = translation.new_object(),
+                                              .exclusive = volume.exclusive});
+}
+
 /// A persistent volume is a claim. With a size, the claim is a part of the output.
 void plan_claim(KubernetesPod& pod, const Volume& volume, const std::string& label) {
   Translation& translation = pod.translation;
@@ -94,7 +118,10 @@ void add_key_volume(Translation& translation, const Volume& volume, YamlPart& ou
 }
 
 void add_host_volume(Translation& translation, const Volume& volume, YamlPart& out) {
-  out.add_object("hostPath").add("path", volume.source);
+  YamlPart directory = out.add_object("hostPath");
+  directory.add("path", volume.source);
+  if (translation.pod().kubernetes)
+    directory.add_unless_empty("type", text_of_member(*volume.place->find("hostPath"), "type"));
   if (!volume.recursive)
     translation.lose(volume.place, "recursive", "a directory of the host comes with its mounts");
 }
@@ -104,6 +131,7 @@ void add_volume(const KubernetesPod& pod, const Volume& volume, YamlPart& list) 
   const bool is_claim = claim != pod.claims.end();
   if (is_claim && pod.kind == ExportedKind::kStatefulSet && !claim->second.spec.empty())
     return;  // of the template
+  if (is_of_template(volume) && pod.kind == ExportedKind::kStatefulSet) return;
   YamlPart out = list.add_object();
   out.add("name", pod.volume_names.at(volume.name));
   switch (volume.kind) {
@@ -143,11 +171,14 @@ void plan_volumes(KubernetesPod& pod) {
   std::map<std::string_view, const Container*> first_users;
   for (const Container* container : all_containers(pod.translation.pod()))
     for (const Mount& mount : container->mounts) first_users.emplace(mount.volume, container);
-  std::set<std::string> used = {std::string(kConfigVolume)};
+  std::set<std::string> used;
+  if (!pod.translation.pod().kubernetes) used.emplace(kConfigVolume);  // for plan_config_files()
   for (const Volume& volume : all_volumes(pod.translation.pod())) {
     const std::string label = unique_name(as_dns_label(volume.name), used);
     pod.volume_names[volume.name] = label;
-    if (volume.kind == Volume::Source::kOperator) plan_claim(pod, volume, label);
+    if (volume.kind == Volume::Source::kOperator)
+      pod.translation.pod().kubernetes ? plan_own_claim(pod, volume)
+                                       : plan_claim(pod, volume, label);
     const auto user = first_users.find(volume.name);
     if (volume.kind == Volume::Source::kEmpty && volume.least_bytes && user != first_users.end())
       pod.ephemeral_bytes[user->second] += *volume.least_bytes;

@@ -46,6 +46,9 @@ bool is_boolean_member(std::string_view key) {
                                                 "readOnlyRootFilesystem",
                                                 "enableServiceLinks",
                                                 "allowPrivilegeEscalation",
+                                                "publishNotReadyAddresses",
+                                                "allocateLoadBalancerNodePorts",
+                                                "paused",
                                                 "automountServiceAccountToken"};
   return std::ranges::find(kNames, key) != std::end(kNames);
 }
@@ -130,8 +133,35 @@ Result<Exported> Translation::finish() {
   return out;
 }
 
-std::string exported_pull_policy(const ExportRequest& request) {
-  const auto policy = request.given.pulling.policy;
+std::vector<Place> documents_of_file(const Workload& workload) {
+  std::vector<Place> documents;
+  for (const bundle::Node* root : workload.source->roots()) {
+    const bundle::Node* items = root->find("items");
+    if (text_of_member(*root, "kind") != "List" || items == nullptr) {
+      documents.push_back(root);
+      continue;
+    }
+    for (const bundle::Node* item = items->first; item != nullptr; item = item->next)
+      documents.push_back(item);
+  }
+  const std::set<Place> left_out(workload.left_out.begin(), workload.left_out.end());
+  std::erase_if(documents, [&](Place document) { return left_out.contains(document); });
+  return documents;
+}
+
+void remove_members_of_cluster(YamlPart& document) {
+  bundle::Editor::remove(document.node(), "status");
+  bundle::Node* metadata = bundle::member_of(document.node(), "metadata");
+  if (metadata == nullptr) return;
+  for (const bundle::Node* member = metadata->first; member != nullptr;) {
+    const bundle::Node* next = member->next;
+    if (is_set_by_cluster(member->key)) bundle::unlink(metadata, member);
+    member = next;
+  }
+}
+
+std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own) {
+  const auto policy = request.given.pulling.policy ? request.given.pulling.policy : own;
   if (!policy) return "";
   switch (*policy) {
     case PullPolicy::kAlways:

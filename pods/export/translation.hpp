@@ -66,10 +66,15 @@ class Translation {
   std::vector<std::string> losses_, expected_, notes_;
 };
 
+/// The documents of the file that --ignore does not leave out, with those of a list in its place.
+std::vector<Place> documents_of_file(const Workload& workload);
+/// Removes what a cluster has set in a document: its status, and members of its metadata.
+void remove_members_of_cluster(YamlPart& document);
+
 /// The reference of a container's image in a registry; "" after a loss.
 std::string exported_image(Translation& translation, const Container& container);
-/// imagePullPolicy for --pull; "" without this option.
-std::string exported_pull_policy(const ExportRequest& request);
+/// imagePullPolicy for --pull, else for the container's `own` rule; "" without both.
+std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own = {});
 
 /// The variables that the document sets in a container, in the order in which they are set, and the
 /// platform's own. A later one takes the place of an earlier one of the same name.

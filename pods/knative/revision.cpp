@@ -2,25 +2,11 @@
 #include <array>
 
 #include "pods/knative/service.hpp"
+#include "pods/kubernetes/pod_spec.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {
-
-bool pull_secrets(Value at, Pod& out) {
-  static constexpr auto kReference =
-      exact_fields<PullSecret>(required("name", &PullSecret::name, dns_name));
-  std::vector<PullSecret> secrets;
-  if (!list_of(kReference)(at, secrets)) return false;
-  if (secrets.size() > 1) {
-    at.problem("must have one secret at most, not {}", secrets.size());
-    return false;
-  }
-  if (secrets.empty()) return true;
-  out.pull_secret = std::move(secrets.front());
-  out.pull_secret->place = &at.node();
-  return true;
-}
 
 constexpr std::string_view kNoProxy = "no proxy stands between a request and the container";
 
@@ -74,26 +60,17 @@ constexpr auto kRevisionSpec =
     exact_fields<Pod>(
         required("containers", &Pod::containers, knative_containers),
         field("initContainers", &Pod::init_containers, knative_init_containers),
-        field("volumes", &Pod::volumes, knative_volumes), part("imagePullSecrets", pull_secrets),
-        part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
-        no_effect("responseStartTimeoutSeconds", kNoProxy),
+        field("volumes", &Pod::volumes,
+              [](Value at, std::vector<Volume>& out) {
+                return pod_volumes(at, out, Dialect::kKnative);
+              }),
+        part("imagePullSecrets", pod_pull_secrets), part("containerConcurrency", concurrency),
+        no_effect("timeoutSeconds", kNoProxy), no_effect("responseStartTimeoutSeconds", kNoProxy),
         no_effect("idleTimeoutSeconds", kNoProxy), no_effect("serviceAccountName", kNoCluster),
         no_effect("serviceAccount", kNoCluster),
         no_effect("automountServiceAccountToken", kNoCluster),
         no_effect("enableServiceLinks", kNoCluster))
         .beside([](Value member) { return refuse_if_listed(member, kUnsupportedOfRevision); });
-
-/// Names are unique among all containers, and an init container serves no requests.
-void check_init_containers(Value at, const Pod& pod) {
-  for (const Container& init : pod.init_containers) {
-    const Value place(*init.place, at.report());
-    for (const std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe", "ports"})
-      if (place.member(name))
-        place.problem_at(name, "an init container has no probes and no ports");
-    if (std::ranges::find(pod.containers, init.name, &Container::name) != pod.containers.end())
-      place.problem_at("name", "\"{}\" is the name of a container too", init.name);
-  }
-}
 
 /// KN-3: one container has one port; requests come in there.
 void check_inbound_port(Value at, Pod& pod) {
@@ -152,18 +129,6 @@ void check_sidecar_probes(Value at, const Container& container) {
   }
 }
 
-void check_mounts(Value at, const Pod& pod, std::vector<Container>& containers) {
-  for (Container& container : containers)
-    for (Mount& mount : container.mounts) {
-      const auto found = std::ranges::find(pod.volumes, mount.volume, &Volume::name);
-      if (found == pod.volumes.end())
-        Value(*mount.place, at.report())
-            .problem_at("name", "\"{}\" is none of the volumes", mount.volume);
-      else
-        mount.read_only |= found->read_only;
-    }
-}
-
 }  // namespace
 
 bool knative_revision(Value at, Pod& out) {
@@ -189,8 +154,7 @@ bool knative_revision(Value at, Pod& out) {
               .period = kPlatformPeriod,
               .place = container.place};
   }
-  check_mounts(at, out, out.containers);
-  check_mounts(at, out, out.init_containers);
+  check_mounts(at, out);
   return at.report().problem_count() == before;
 }
 

@@ -18,11 +18,5 @@ bool knative_revision(bundle::Value at, Pod& out);
 /// The containers of a revision; `at` is their list.
 bool knative_containers(bundle::Value at, std::vector<Container>& out);
 bool knative_init_containers(bundle::Value at, std::vector<Container>& out);
-/// env and envFrom of a container.
-bool knative_env(bundle::Value at, std::vector<EnvVariable>& out);
-bool knative_env_sources(bundle::Value at, std::vector<EnvSource>& out);
-/// The volumes of a revision, and the mounts of a container.
-bool knative_volumes(bundle::Value at, std::vector<Volume>& out);
-bool knative_mounts(bundle::Value at, std::vector<Mount>& out);
 
 }  // namespace ocirun::pods

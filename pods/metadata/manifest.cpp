@@ -239,7 +239,7 @@ Result<void> check_metadata(const Workload& workload) {
     return refuse(
         "--metadata: only an App Container pod has a metadata service, not a document of the kind "
         "{}",
-        name_of(workload.pod.kind));
+        shown_kind(workload.pod));
   for (const Container& container : workload.pod.containers)
     for (const EnvVariable& variable : container.env)
       if (variable.name == "AC_METADATA_URL")

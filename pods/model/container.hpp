@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "bundle/json/document.hpp"
 #include "linux/base/ids.hpp"
+#include "pods/model/probe.hpp"
 #include "pods/model/pull.hpp"
 #include "pods/model/security.hpp"
 
@@ -37,6 +37,7 @@ struct EnvVariable {
   std::variant<std::string, SecretKey> value;
   Place place = nullptr;
   bool is_literal = false;  // "$(NAME)" in the value is no reference
+  std::string field = {};   // fieldPath of Kubernetes, whose value `value` is; "": none
 };
 
 /// A secret of which each key becomes a variable. The name of the variable is the prefix and the
@@ -68,41 +69,6 @@ struct Port {
   std::uint16_t service = 0;  // the port of a cluster's Service in front (RX-7); 0: `number`
 };
 
-struct ExecProbe {
-  std::vector<std::string> command;
-};
-struct HttpHeader {
-  std::string name;
-  std::string value;
-};
-struct HttpProbe {
-  std::string path = "/";
-  std::uint16_t port = 0;
-  std::string port_name;  // the name of the port, until resolve_port_names() sets `port`
-  bool tls = false;
-  std::vector<HttpHeader> headers;
-};
-struct TcpProbe {
-  std::uint16_t port = 0;
-  std::string port_name;  // as in HttpProbe
-};
-
-/// The period of the readiness probe of a Knative container without a probe (KN-5).
-inline constexpr std::chrono::seconds kPlatformPeriod{1};
-
-/// A question that a running container is asked periodically.
-struct Probe {
-  std::variant<std::monostate, ExecProbe, HttpProbe, TcpProbe> question;
-  std::chrono::seconds initial_delay{0};
-  std::chrono::seconds period{10};
-  std::chrono::seconds timeout{1};
-  std::uint32_t success_threshold = 1;  // successes in a row, after a failure
-  std::uint32_t failure_threshold = 3;  // failures in a row
-  std::optional<std::chrono::seconds> grace =
-      {};  // the time from the stop signal after a failure to SIGKILL; nothing: the pod's
-  Place place = nullptr;
-};
-
 struct Mount {
   std::string volume;
   std::string path;  // absolute, in the container
@@ -125,6 +91,7 @@ struct MountPoint {
 struct Amounts {
   std::optional<double> cpus;
   std::optional<std::uint64_t> memory;
+  std::optional<std::uint64_t> storage = {};  // bytes of the pod's directory; only requests
 };
 
 /// A resource that the operator provides with --extended NAME=VALUE (OAM-37).
@@ -134,11 +101,19 @@ struct ExtendedResource {
   Place place = nullptr;
 };
 
+/// Devices of one kind that a CDI specification of the host describes.
+struct DeviceRequest {
+  std::string kind;  // "vendor.com/gpu"
+  std::uint32_t count = 0;
+  Place place = nullptr;
+};
+
 struct Resources {
   Amounts requests;
   Amounts limits;
   double gpus = 0;
   std::vector<ExtendedResource> extended;
+  std::vector<DeviceRequest> devices;
   Place place = nullptr;
 };
 

@@ -160,6 +160,12 @@ bool kubernetes_probe(Value at, Probe& out) {
                     is_kubernetes_member,
                     field("terminationGracePeriodSeconds", &Probe::grace, seconds_from(1)));
 }
+bool kubernetes_readiness_probe(Value at, Probe& out) {
+  if (!kubernetes_probe(at, out)) return false;
+  if (const auto grace = at.member("terminationGracePeriodSeconds"))
+    grace->warning("has no effect: a container that is not ready is not stopped");
+  return true;
+}
 bool knative_probe(Value at, Probe& out) {
   return read_probe(at, out, Question::kTcpByDefault, kKnativeHttp, kKnativeTcp,
                     is_kubernetes_member);

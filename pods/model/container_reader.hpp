@@ -7,10 +7,12 @@ namespace ocirun::pods {
 /// Reads a probe of OAM (OAM-18 … OAM-22): path and port of httpGet are required, a port is a
 /// number.
 bool oam_probe(Value at, Probe& out);
-/// Reads a probe of Kubernetes, for Radius (RX-13). httpGet may have a scheme, in upper or lower
-/// case; its path is "/" unless given. A port may be the name of a port of the container. The probe
-/// may have a grace period of its own.
+/// Reads a probe of Kubernetes, also for Radius (RX-13). httpGet may have a scheme, in upper or
+/// lower case; its path is "/" unless given. A port may be the name of a port of the container. The
+/// probe may have a grace period of its own.
 bool kubernetes_probe(Value at, Probe& out);
+/// The same for a readiness probe, which ends nothing: warns of a grace period.
+bool kubernetes_readiness_probe(Value at, Probe& out);
 /// Reads a probe of Knative (KN-5). The question is tcpSocket unless given, and a missing port is
 /// 0.
 bool knative_probe(Value at, Probe& out);

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,6 +22,7 @@ struct HostPort {
   std::string address;  // IPv4, with --publish also IPv6; "": all addresses
   std::optional<Port> pod_port;
   Place place = nullptr;
+  bool is_service_s = false;  // a Service of Kubernetes opens the port
 };
 
 /// A key of a secret or a config map that becomes the file `path` of a volume.
@@ -59,6 +61,8 @@ struct Volume {
       items;                        // kSecret: the keys that become files; nothing: all keys
   std::optional<mode_t> file_mode;  // kSecret: of the files
   bool is_optional = false;         // kSecret: if the secret is absent, the volume is empty
+  bool is_claimed = false;   // kOperator: ocirun keeps the volume, unless --volume names another
+  std::optional<Gid> group;  // of the volume's files, which its members can read and write
 };
 
 /// A ConfigMap or a Secret that stands beside the workload.
@@ -71,12 +75,24 @@ struct KeyDocument {
   Place place = nullptr;
 };
 
-enum class Kind : std::uint8_t { kOam, kAppc, kKnative, kRadius };
+enum class Kind : std::uint8_t { kOam, kAppc, kKnative, kRadius, kKubernetes };
 enum class Restart : std::uint8_t { kNever, kOnFailure, kAlways };
 
 /// The environment that the Knative contract promises (KN-2).
 struct KnativeNames {
   std::string service, configuration, revision;
+};
+
+/// What a workload of Kubernetes says besides its Pod.
+struct KubernetesParts {
+  std::string kind;                                         // "Pod", "Deployment" or "StatefulSet"
+  std::map<std::string, std::string> labels, annotations;   // of the pods
+  std::string name_space = "default", account = "default";  // for variables with a fieldRef
+  std::map<std::string, std::string> selector;              // of a Deployment or StatefulSet
+  /// Members of the pod's spec, and of the spec of a Deployment or StatefulSet, that only a cluster
+  /// honours. `pod export` copies them.
+  std::vector<Place> of_pod, of_controller;
+  Place document = nullptr;
 };
 
 /// A part of the document that means something only on several machines. `pod run` refuses it, and
@@ -95,7 +111,7 @@ struct Connection {
   Place place = nullptr;
 };
 
-/// A pod. The readers of the four kinds of documents make it, and everything else sees only the
+/// A pod. The readers of the five kinds of documents make it, and everything else sees only the
 /// Pod.
 struct Pod {
   Kind kind = Kind::kOam;
@@ -114,7 +130,11 @@ struct Pod {
   bool shares_pids =
       false;  // all containers share one pid namespace; they always share net, ipc and uts
   Restart restart = Restart::kAlways;
+  std::optional<std::chrono::seconds> grace;  // between the stop signal and SIGKILL
+  bool host_network = false;                  // unless --net says otherwise
+  std::optional<Gid> volume_group;            // fsGroup of Kubernetes
   std::optional<KnativeNames> knative;
+  std::optional<KubernetesParts> kubernetes;
   std::string metadata_url;  // the URL of the pod's metadata service (AC-22); "": it has none
   std::vector<Connection> connections;
   std::vector<Elsewhere> elsewhere;

@@ -1,5 +1,8 @@
 #include "pods/model/scalars.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -39,6 +42,9 @@ std::optional<double> to_double(const Node& node) {
 }
 
 constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}};
+
+constexpr linux::Named<Restart> kRestartRules[] = {
+    {"Always", Restart::kAlways}, {"OnFailure", Restart::kOnFailure}, {"Never", Restart::kNever}};
 
 }  // namespace
 
@@ -110,6 +116,12 @@ bool protocol(Value at, Protocol& out) {
       [] { return linux::names_of(kProtocols); })(at, out);
 }
 
+bool restart_rule(Value at, Restart& out) {
+  return bundle::word(
+      "rule of restart", [](std::string_view word) { return linux::value_of(kRestartRules, word); },
+      [] { return linux::names_of(kRestartRules); })(at, out);
+}
+
 bool is_dns_label(std::string_view text) {
   const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
@@ -171,6 +183,12 @@ bool path_below_root(Value at, std::string& out) {
   if (out != "/") return true;
   at.problem("must be a path below the root directory, not {}", found(at));
   return false;
+}
+
+bool is_ip_address(const std::string& text) {
+  in6_addr ignored{};
+  return ::inet_pton(AF_INET, text.c_str(), &ignored) == 1 ||
+         ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
 }
 
 std::string_view text_of_member(const Node& object, std::string_view name) {
@@ -249,9 +267,9 @@ bool may_have(std::optional<Value> at, std::string_view name, std::string_view k
       continue;
     }
     const auto found = item.member(key);
-    if (!found || !found->node().is_string() || found->node().text == name ||
-        at->report().has_problem_below(bundle::pointer_to(found->node())))
-      return true;
+    const Value faulty = found.value_or(item);  // an item may have no name
+    if (found && (!found->node().is_string() || found->node().text == name)) return true;
+    if (at->report().has_problem_below(bundle::pointer_to(faulty.node()))) return true;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Readers (bundle/json/reader.hpp) of values that several of the four kinds of documents have.
+// Readers (bundle/json/reader.hpp) of values that several of the five kinds of documents have.
 
 #include <chrono>
 #include <cstdint>
@@ -58,6 +58,9 @@ inline constexpr auto port_number = bundle::range(1, 65535);
 /// "TCP" or "UDP".
 bool protocol(Value at, Protocol& out);
 
+/// "Always", "OnFailure" or "Never".
+bool restart_rule(Value at, Restart& out);
+
 /// A whole number with an optional unit of OAM: K, M, G, T or P, each with or without B, in upper
 /// or lower case; without unit bytes. A unit is a power of 1024. Zero is a problem (OAM-31).
 bool oam_size(Value at, std::uint64_t& out);
@@ -79,6 +82,9 @@ bool image_reference(Value at, std::string& out);
 bool container_path(Value at, std::string& out);
 /// A container_path() other than "/", for a mount or a file.
 bool path_below_root(Value at, std::string& out);
+/// Whether the text is an address of IPv4 or IPv6.
+bool is_ip_address(const std::string& text);
+
 /// Whether one component of `path` is "..".
 bool has_dot_dot(const std::string& path);
 

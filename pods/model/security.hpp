@@ -9,6 +9,7 @@ namespace ocirun::pods {
 /// The privileges of a container's process, as far as the document sets them (AC-18, runAsUser, …).
 struct Security {
   std::optional<std::vector<std::string>> retained_capabilities;  // the container has only these
+  std::vector<std::string> added_capabilities;                    // the container has these besides
   std::vector<std::string>
       removed_capabilities;           // the container has the default ones without these
   bool removes_capabilities = false;  // whether there is a remove set, which may be empty

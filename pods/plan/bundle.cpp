@@ -26,6 +26,8 @@ constexpr std::array<std::string_view, 11> kDefaultCapabilities = {
 Result<std::vector<std::string>> kept_capabilities(const Security& security) {
   std::vector<std::string> kept(kDefaultCapabilities.begin(), kDefaultCapabilities.end());
   if (security.retained_capabilities) kept = *security.retained_capabilities;
+  for (const std::string& name : security.added_capabilities)
+    if (std::ranges::find(kept, name) == kept.end()) kept.push_back(name);
   for (const auto& names : {kept, security.removed_capabilities})
     for (const std::string& name : names)
       if (!linux::capability_number(name)) return refuse("unknown capability \"{}\"", name);

@@ -50,7 +50,7 @@ NamedValues connection_variables(const Pod& pod, const Bindings& bindings) {
 }
 
 bool has_references(const Pod& pod) {
-  return pod.kind == Kind::kKnative || pod.kind == Kind::kRadius;
+  return pod.kind == Kind::kKnative || pod.kind == Kind::kRadius || pod.kind == Kind::kKubernetes;
 }
 
 }  // namespace ocirun::pods

@@ -81,8 +81,9 @@ namespace {
 constexpr mode_t kFileMode = 0644;       // of Kubernetes, unless the document has another
 constexpr mode_t kDirectoryMode = 0755;  // whatever the umask is
 
-Result<void> write_one(Fd directory, const std::string& path, const std::string& bytes,
-                       mode_t mode) {
+/// `group`: of the file, whose members can then read it.
+Result<void> write_one(Fd directory, const std::string& path, const std::string& bytes, mode_t mode,
+                       std::optional<Gid> group) {
   TRY_ASSIGN(UniqueFd parent, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
   const auto parts = linux::words(path, '/');
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -90,7 +91,14 @@ Result<void> write_one(Fd directory, const std::string& path, const std::string&
     TRY_ASSIGN(parent, open_or_make_directory(parent, name.c_str(), kDirectoryMode));
     TRY(sys::fchmod(parent, kDirectoryMode));
   }
-  return linux::replace_file(parent, std::string(parts.back()), bytes, mode);
+  const std::string name(parts.back());
+  TRY(linux::replace_file(parent, name, bytes, mode));
+  if (!group) return {};
+  constexpr mode_t kReadable = 0440;
+  TRY_ASSIGN(const UniqueFd file, sys::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW));
+  TRY_ASSIGN(const struct stat status, sys::fstat(file));
+  TRY(sys::fchown(file, status.st_uid, group->value()));
+  return sys::fchmod(file, mode | kReadable);
 }
 
 }  // namespace
@@ -99,13 +107,13 @@ Result<void> write_key_files(const Volume& volume, const std::map<std::string, s
                              Fd directory) {
   const mode_t mode = volume.file_mode.value_or(kFileMode);
   if (!volume.items) {
-    for (const auto& [key, bytes] : keys) TRY(write_one(directory, key, bytes, mode));
+    for (const auto& [key, bytes] : keys) TRY(write_one(directory, key, bytes, mode, volume.group));
     return {};
   }
   for (const KeyFile& file : *volume.items) {
     const auto key = keys.find(file.key);
     if (key != keys.end())
-      TRY(write_one(directory, file.path, key->second, file.mode.value_or(mode)));
+      TRY(write_one(directory, file.path, key->second, file.mode.value_or(mode), volume.group));
     else if (!volume.is_optional)
       return refuse("there is no key \"{}\" for the file \"{}\"", file.key, file.path);
   }

@@ -16,6 +16,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "pods/documents/key_documents.hpp"
 #include "pods/documents/needs.hpp"
+#include "pods/prepare/kept_volumes.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -27,7 +28,10 @@ struct Names {
 
 Names names_for(const Pod& pod) {
   Names names;
-  for (const Volume& volume : pod.volumes) names.volumes.insert(volume.name);
+  for (const Volume& volume : pod.volumes) {
+    names.volumes.insert(volume.name);
+    if (volume.is_claimed) names.volumes.insert(volume.source);
+  }
   for (const Container* container : all_containers(pod)) {
     names.images.insert({container->image, container->image_name, container->name});
     for (const MountPoint& point : container->mount_points) names.volumes.insert(point.name);
@@ -146,6 +150,20 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
     }
   if (given.port)
     for (Container& container : pod.containers) move_port(container, *given.port);
+  return {};
+}
+
+Result<void> keep_claims(const HostPath& data, const Workload& workload, Given& given) {
+  for (const Volume& volume : workload.pod.volumes) {
+    if (!volume.is_claimed) continue;
+    const auto named = within(check_volume_name(volume.source), workload.at(volume.place));
+    if (!named && !given.volumes.contains(volume.name) && !given.volumes.contains(volume.source))
+      return named;
+    given.claims.emplace(volume.name,
+                         VolumeBinding{.directory = kept_volume_path(data, volume.source),
+                                       .read_only = false,
+                                       .is_kept = true});
+  }
   return {};
 }
 

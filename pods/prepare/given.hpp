@@ -24,12 +24,13 @@ struct VolumeBinding {
 
 /// The options of the command line that complete a document, or replace parts of it.
 struct Given {
-  Bindings bindings;                                           // --param, --secret
-  std::map<std::string, VolumeBinding> volumes;                // --volume
-  std::map<std::string, std::string> images;                   // --image NAME=SOURCE
-  std::string image_directory;                                 // --images; "": none
-  Pulling pulling;                                             // --pull, --pull-secret …
-  std::map<std::string, std::string> extended;                 // --extended
+  Bindings bindings;                             // --param, --secret
+  std::map<std::string, VolumeBinding> volumes;  // --volume
+  std::map<std::string, VolumeBinding> claims;   // keep_claims(), by the name of the volume
+  std::map<std::string, std::string> images;     // --image NAME=SOURCE
+  std::string image_directory;                   // --images; "": none
+  Pulling pulling;                               // --pull, --pull-secret …
+  std::map<std::string, std::string> extended;   // --extended
   std::vector<std::pair<std::string, std::string>> variables;  // --env, --env-file
   std::map<std::string, std::string> labels;                   // --label
   Requests requests = Requests::kWeights;                      // --enforce-required
@@ -46,6 +47,10 @@ struct Given {
 /// variable of --env takes the place of the document's, and "$(NAME)" in it stays as it is. Errors:
 /// --port for a document that is not Knative's.
 Result<void> replace_parts(const Given& given, Pod& pod);
+
+/// Gives each volume whose claim stands in the document a directory below `data`, the directory of
+/// --data, as --volume CLAIM does. Errors: the claim's name is no name of such a directory.
+Result<void> keep_claims(const HostPath& data, const Workload& workload, Given& given);
 
 /// Where a workload will run: here, or on the machines of an engine, which has its own secrets,
 /// volumes, devices and images.

@@ -93,6 +93,13 @@ Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
   return sys::unlinkat(volumes, mark.c_str(), 0);
 }
 
+Result<void> give_to_group(const HostPath& path, Gid group) {
+  TRY_ASSIGN(const UniqueFd volume, open_kept_volume(path));
+  TRY_ASSIGN(const struct stat status, sys::fstat(volume));
+  TRY(sys::fchown(volume, status.st_uid, group.value()));
+  return sys::fchmod(volume, (status.st_mode & 07777) | kGroupDirectory);
+}
+
 Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
   std::vector<std::string> names;
   TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(HostPath(data.string() + kKept)));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/base/ids.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/safe_dir.hpp"
@@ -33,6 +34,10 @@ Result<UniqueFd> open_kept_volume(const HostPath& path);
 /// empty. Waits while another process does this.
 Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
                               const std::string& destination);
+
+/// Gives the directory of a volume to a group, whose members can then write to it. Changes nothing
+/// in the directory.
+Result<void> give_to_group(const HostPath& path, Gid group);
 
 /// The names of all volumes, sorted.
 Result<std::vector<std::string>> kept_volumes(const HostPath& data);

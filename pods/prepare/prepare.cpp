@@ -56,8 +56,12 @@ Result<void> fill_kept_volumes(const Container& container, const Volumes& volume
                         const std::string& path) -> Result<void> {
     const auto volume = among.find(name);
     if (volume == among.end() || volume->second.kept.empty()) return {};
-    return within(fill_kept_volume(HostPath(volume->second.kept), root, path), "fill the volume {}",
-                  volume->second.kept);
+    const HostPath kept(volume->second.kept);
+    TRY(within(fill_kept_volume(kept, root, path), "fill the volume {}", kept.string()));
+    if (volume->second.group)
+      TRY(within(give_to_group(kept, *volume->second.group), "fsGroup of the volume {}",
+                 kept.string()));
+    return {};
   };
   for (const Mount& mount : container.mounts)
     TRY(fill(volumes.by_name, mount.volume, mount.sub_path.empty() ? mount.path : ""));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
@@ -23,12 +24,14 @@ namespace sys = linux::sys;
 constexpr const char* kVolumes = "volumes";
 constexpr const char* kParts = "parts";  // of volumes, in a container's directory
 
-/// The directory of the host that the operator gives for a volume, by either name of the volume.
+/// The directory of the host that the operator gives for a volume, by either name of the volume;
+/// else the one that ocirun keeps for its claim.
 const VolumeBinding* binding_of(const Volume& volume, const Given& given) {
   for (const std::string* name : {&volume.name, &volume.source})
     if (const auto found = given.volumes.find(*name); found != given.volumes.end())
       return &found->second;
-  return nullptr;
+  const auto claim = given.claims.find(volume.name);
+  return claim == given.claims.end() ? nullptr : &claim->second;
 }
 
 Result<UniqueFd> open_directory(const std::string& path) {
@@ -47,14 +50,28 @@ Result<UniqueFd> lock(const std::string& locks, Fd directory, const Volume& volu
   return refuse("another pod has the volume for itself alone");
 }
 
-Result<void> check_space(Fd directory, std::uint64_t least) {
+/// `what` requires the space.
+Result<void> check_space(Fd directory, std::uint64_t least,
+                         std::string_view what = "the volume requires") {
   struct statfs info{};
   if (::fstatfs(directory.value, &info) != 0) return fail(errno, "find the free space");
   const std::uint64_t free =
       static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
   if (free >= least) return {};
-  return refuse("the volume requires {}, and the filesystem has {} free", bytes_text(least),
-                bytes_text(free));
+  return refuse("{} {}, and the filesystem has {} free", what, bytes_text(least), bytes_text(free));
+}
+
+/// Checks that the filesystem of the pod's directory has the space that containers request.
+Result<void> check_requested_space(const Workload& workload, Fd directory) {
+  std::uint64_t sum = 0;
+  for (const Container& container : workload.pod.containers) {
+    if (!container.resources.requests.storage) continue;
+    sum += std::min(*container.resources.requests.storage,
+                    std::numeric_limits<std::uint64_t>::max() - sum);
+    TRY(within(check_space(directory, sum, "ephemeral-storage: the containers request"),
+               workload.at(container.resources.place)));
+  }
+  return {};
 }
 
 /// Makes the directory of the pod for a volume.
@@ -93,14 +110,17 @@ class Preparation {
     const VolumeBinding* binding = binding_of(volume, given_);
     if (binding == nullptr && volume.kind == Volume::Source::kEmpty) return make_empty(volume);
     const bool is_secret = binding == nullptr && volume.kind == Volume::Source::kSecret;
-    if (is_secret &&
-        (volume.items || volume.file_mode || !given_.bindings.secrets.contains(volume.source)))
+    if (is_secret && (volume.items || volume.file_mode || volume.group ||
+                      !given_.bindings.secrets.contains(volume.source)))
       return make_key_files(volume);
     ReadyVolume ready{.source = {}, .read_only = volume.read_only, .recursive = volume.recursive};
     std::string path = volume.source;
     if (binding != nullptr) {
       if (binding->is_kept && is_trial()) return make_empty(volume);
-      if (binding->is_kept) TRY(make_kept(*binding, ready));
+      if (binding->is_kept) {
+        TRY(make_kept(*binding, ready));
+        ready.group = volume.group;
+      }
       path = binding->directory.string();
       ready.read_only = ready.read_only || binding->read_only;
     } else if (is_secret) {
@@ -142,8 +162,8 @@ class Preparation {
     if (reach_ == Reach::kMounted) {
       TRY_ASSIGN(made, mount_empty(volume, volumes_, name, std::move(made)));
     }
-    TRY(sys::fchown(made, volume.uid.value(), volume.gid.value()));
-    TRY(sys::fchmod(made, volume.mode));
+    TRY(sys::fchown(made, volume.uid.value(), volume.group.value_or(volume.gid).value()));
+    TRY(sys::fchmod(made, volume.group ? volume.mode | kGroupDirectory : volume.mode));
     if (volume.least_bytes) TRY(check_space(made, *volume.least_bytes));
     return ReadyVolume{.source = fmt::format("{}/{}", volumes_.path, name),
                        .read_only = volume.read_only,
@@ -220,6 +240,7 @@ Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use) {
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
                                 Reach reach, const std::string& locks) {
   Volumes volumes;
+  TRY(check_requested_space(workload, site.fd));
   TRY(sys::mkdirat(site.fd, kVolumes, 0711));
   TRY_ASSIGN(const UniqueFd below, open_made(site.fd, kVolumes));
   const Site inside{.fd = below, .path = fmt::format("{}/{}", site.path, kVolumes)};

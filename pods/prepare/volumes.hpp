@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace ocirun::pods {
 /// disk.
 enum class Reach : std::uint8_t { kMounted, kByPath };
 
+/// The bits of a directory in which all members of its group can write, and what they make belongs
+/// to the group.
+inline constexpr mode_t kGroupDirectory = 02770;
+
 /// A volume that containers can mount.
 struct ReadyVolume {
   std::string source;  // a path on the host
@@ -25,6 +30,7 @@ struct ReadyVolume {
   /// The path of a volume of `--volume NAME`, which gets the image's content from the first
   /// container that mounts it (fill_kept_volume()); "": another volume.
   std::string kept = {};
+  std::optional<Gid> group = {};  // that gets a kept volume
 };
 
 /// The mounts of a container, and the parts of volumes that show() has to show before each start.
@@ -55,7 +61,8 @@ Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use);
 /// For kMounted, `site` must have been opened in the caller's mount namespace. `locks` is the path
 /// of the directory for locks; "" if nothing will run and so nothing has to be locked. Errors, with
 /// their places: there is no such directory; another pod has locked the volume; there is less free
-/// space than the volume requires (OAM-36); a limit cannot be enforced.
+/// space than the volume requires (OAM-36), or than the containers request; a limit cannot be
+/// enforced.
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
                                 Reach reach, const std::string& locks);
 

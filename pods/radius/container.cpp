@@ -87,14 +87,6 @@ constexpr auto resources =
                                                    field("limits", &Resources::limits, amounts))),
                     check_limits);
 
-/// RX-13. A readiness probe ends nothing.
-bool readiness_probe(Value at, Probe& out) {
-  if (!kubernetes_probe(at, out)) return false;
-  if (const auto grace = at.member("terminationGracePeriodSeconds"))
-    grace->warning("has no effect: a container that is not ready is not stopped");
-  return true;
-}
-
 struct Declared {
   Container container;
   bool is_init = false;
@@ -112,7 +104,7 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("volumeMounts", of_container(&Container::mounts, radius_volume_mounts)),
     part("resources", of_container(&Container::resources, resources)),
     part("livenessProbe", of_container(&Container::liveness, kubernetes_probe)),
-    part("readinessProbe", of_container(&Container::readiness, readiness_probe)),
+    part("readinessProbe", of_container(&Container::readiness, kubernetes_readiness_probe)),
     removed("imagePullPolicy", "", "--pull says when an image is fetched"),
     removed("volumes", "", "write volumeMounts here, and volumes beside containers"));
 

@@ -153,12 +153,6 @@ bool connections(Value at, std::vector<Connection>& out) {
   });
 }
 
-constexpr linux::Named<Restart> kRestartRules[] = {
-    {"Always", Restart::kAlways}, {"OnFailure", Restart::kOnFailure}, {"Never", Restart::kNever}};
-constexpr auto restart_rule = bundle::word(
-    "rule of restart", [](std::string_view word) { return linux::value_of(kRestartRules, word); },
-    [] { return linux::names_of(kRestartRules); });
-
 constexpr std::string_view kNoRadius = "no Radius stands behind this command";
 
 constexpr auto kProperties = exact_fields<Pod>(

@@ -123,7 +123,7 @@ Result<void> Launching::open_here() {
 Result<void> Launching::begin_record() {
   const Pod& pod = workload_.pod;
   record_.name = settings_.name;
-  record_.kind = name_of(pod.kind);
+  record_.kind = shown_kind(pod);
   record_.runtime = settings_.runtime;
   record_.grace = settings_.grace;
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());

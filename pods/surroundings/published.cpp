@@ -1,4 +1,3 @@
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,18 +5,13 @@
 #include <cstring>
 
 #include "linux/base/text.hpp"
+#include "pods/model/scalars.hpp"
 #include "pods/surroundings/ports.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-bool is_address(const std::string& text) {
-  in6_addr ignored{};
-  return ::inet_pton(AF_INET, text.c_str(), &ignored) == 1 ||
-         ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
-}
-
-std::optional<std::uint16_t> port_number(std::string_view text) {
+std::optional<std::uint16_t> number_of_port(std::string_view text) {
   const auto number = linux::number<std::uint16_t>(text);
   return number && *number != 0 ? number : std::nullopt;
 }
@@ -33,7 +27,7 @@ const Port* find_named(const Pod& pod, const std::string& name) {
 Result<Port> port_of(const Pod& pod, const std::string& name) {
   if (const Port* named = find_named(pod, name)) return *named;
   std::string_view protocol = name;
-  const auto number = port_number(linux::cut(protocol, '/'));
+  const auto number = number_of_port(linux::cut(protocol, '/'));
   if (number && (protocol.empty() || protocol == "tcp" || protocol == "udp"))
     return Port{.name = {},
                 .number = *number,
@@ -70,9 +64,9 @@ Result<Published> read_published(std::string_view text) {
     if (is_bracketed != address.contains(':')) return bad();
     published.address = address;
     host.remove_prefix(colon + 1);
-    if (!is_address(published.address)) return bad();
+    if (!is_ip_address(published.address)) return bad();
   }
-  const auto number = port_number(host);
+  const auto number = number_of_port(host);
   if (!number || published.port.empty()) return bad();
   published.host_port = *number;
   return published;

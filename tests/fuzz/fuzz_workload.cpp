@@ -1,6 +1,6 @@
-// Any bytes as a workload document, in YAML or JSON: OAM, App Container, Knative or Radius. A
-// problem or a warning must have a place in the text, and what the operator has to give must be
-// tellable.
+// Any bytes as a workload document, in YAML or JSON: OAM, App Container, Knative, Kubernetes or
+// Radius. A problem or a warning must have a place in the text, and what the operator has to give
+// must be tellable.
 #include <algorithm>
 
 #include "pods/documents/needs.hpp"

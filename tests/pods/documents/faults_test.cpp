@@ -1,4 +1,4 @@
-// One mistake in a document is one problem, in each of the four formats.
+// One mistake in a document is one problem, in each of the five formats.
 
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
@@ -29,6 +29,13 @@ BOOST_AUTO_TEST_CASE(a_misspelled_name_is_not_missing_too) {
              "/properties/containers/side/imge: unknown name (did you mean image?)");
   BOOST_TEST(fault(full_knative(), "\"image\": \"example/hello\"", "\"imge\": \"example/hello\"") ==
              "/spec/template/spec/containers/0/imge: unknown name (did you mean image?)");
+  BOOST_TEST(fault(full_kubernetes(), "\"image\": \"side\"", "\"imge\": \"side\"") ==
+             "/spec/template/spec/containers/1/imge: unknown name (did you mean image?)");
+  BOOST_TEST(fault(full_kubernetes(), "\"name\": \"shop\", \"namespace\"",
+                   "\"nme\": \"shop\", \"namespace\"") ==
+             "/metadata/nme: unknown name (did you mean name?)");
+  BOOST_TEST(fault(full_kubernetes(), "\"tier\": \"front\"}", "\"tier\": 7}")
+                 .starts_with("/spec/template/metadata/labels/tier: must be a string"));
 }
 
 BOOST_AUTO_TEST_CASE(a_faulty_volume_is_a_volume) {
@@ -50,6 +57,8 @@ BOOST_AUTO_TEST_CASE(a_faulty_volume_is_a_volume) {
                    "\"volumes\": 7") == "/properties/volumes: must be an object, not 7");
   BOOST_TEST(fault(full_knative(), "\"secret\": {\"secretName\"", "\"secrt\": {\"secretName\"")
                  .starts_with("/spec/template/spec/volumes/0/secrt: unknown name"));
+  BOOST_TEST(fault(full_kubernetes(), "\"hostPath\": {", "\"hostPth\": {")
+                 .starts_with("/spec/template/spec/volumes/4/hostPth: unknown name"));
   BOOST_TEST(fault(full_oam(), "\"mountPath\": \"/data\", ", "")
                  .starts_with("/spec/containers/0/resources/volumes/0/mountPath: is missing"));
 }
@@ -61,6 +70,12 @@ BOOST_AUTO_TEST_CASE(a_faulty_port_is_a_port) {
       fault(full_knative(), "{\"name\": \"http1\", \"containerPort\": 9000",
             "{\"name\": \"htp1\", \"containerPort\": 9000")
           .starts_with("/spec/template/spec/containers/0/ports/0/name: unknown name of a port"));
+}
+
+BOOST_AUTO_TEST_CASE(a_faulty_port_of_kubernetes_is_a_port) {
+  BOOST_TEST(
+      fault(full_kubernetes(), "\"containerPort\": 9000, ", "")
+          .starts_with("/spec/template/spec/containers/0/ports/0/containerPort: is missing"));
 }
 
 BOOST_AUTO_TEST_CASE(a_removed_name_is_not_missing_too) {  // RX-6, RX-18

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "pods/images/manifest.hpp"
+#include "tests/pods/documents/full_kubernetes.hpp"
 
 namespace ocirun::pods {
 

@@ -98,7 +98,8 @@ BOOST_AUTO_TEST_CASE(a_file_has_one_workload_and_names_once) {
   BOOST_TEST(
       problems(file(file("")))
           .contains(
-              "f:6:1: the document: is a second workload, the first is at line 1: a file has one"));
+              "f:6:1: the document: is a second workload, the Revision \"r\"; the first is the "
+              "Revision \"r\" at line 1: each is a pod of its own"));
   BOOST_TEST(
       problems(secret("")).starts_with("f:1:1: the file has no workload: a workload document"));
   const std::string other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n";

@@ -1,4 +1,4 @@
-// Nothing in a document is lost on its way to another engine: each value of the four full documents
+// Nothing in a document is lost on its way to another engine: each value of the five full documents
 // is replaced by another one. The output must change, or a problem or a warning must tell it.
 
 #include <fmt/format.h>
@@ -200,6 +200,26 @@ BOOST_AUTO_TEST_CASE(of_knative_for_kubernetes) {
                        "/spec/template/spec/containers/0/resources/requests/cpu",
                        "/spec/template/spec/containers/0/securityContext/capabilities/add/0",
                        "/spec/template/spec/containers/0/securityContext/seccompProfile/type"}});
+}
+
+BOOST_AUTO_TEST_CASE(of_kubernetes_for_kubernetes) {
+  walk(full_kubernetes(), export_to_kubernetes,
+       {.without_effect = {},
+        .only_value = {"/apiVersion", "/kind",
+                       "/spec/template/spec/containers/0/env/3/valueFrom/fieldRef/apiVersion",
+                       "/spec/template/spec/containers/0/env/3/valueFrom/fieldRef/fieldPath",
+                       "/spec/template/spec/containers/0/env/4/valueFrom/fieldRef/fieldPath",
+                       "/spec/template/spec/containers/0/imagePullPolicy",
+                       "/spec/template/spec/containers/0/livenessProbe/successThreshold",
+                       "/spec/template/spec/containers/0/resources/requests/cpu",
+                       "/spec/template/spec/containers/0/securityContext/appArmorProfile/type",
+                       "/spec/template/spec/containers/0/securityContext/procMount",
+                       "/spec/template/spec/containers/0/securityContext/seccompProfile/type",
+                       "/spec/template/spec/dnsPolicy", "/spec/template/spec/hostNetwork",
+                       "/spec/template/spec/hostUsers", "/spec/template/spec/os/name",
+                       "/spec/template/spec/restartPolicy",
+                       "/spec/template/spec/securityContext/seccompProfile/type",
+                       "/spec/template/spec/securityContext/supplementalGroupsPolicy"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "linux/base/text.hpp"
-#include "pods/knative/service.hpp"
+#include "pods/kubernetes/pod_spec.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -115,10 +115,34 @@ bool claim(Value at, Volume& out) {
   return true;
 }
 
+/// A directory of the host. Kubernetes can make it, or take a file.
+bool host_path(Value at, Volume& out) {
+  struct HostPathVolume {
+    std::string path, type;
+  };
+  static constexpr auto kTable = exact_fields<HostPathVolume>(
+      required("path", &HostPathVolume::path, container_path),
+      field("type", &HostPathVolume::type, [](Value type, std::string& word) {
+        static constexpr std::array<std::string_view, 6> kOthers = {
+            "DirectoryOrCreate", "File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"};
+        if (!string(type, word)) return false;
+        if (word.empty() || word == "Directory") return true;
+        if (std::ranges::find(kOthers, word) != kOthers.end())
+          return refuse_known_name(
+              type, fmt::format("{} is not read: a volume is a directory that exists", word));
+        bundle::unknown_word(type, "type of hostPath", kOthers);
+        return false;
+      }));
+  HostPathVolume read;
+  if (!kTable(at, read)) return false;
+  out.kind = Volume::Source::kHost;
+  out.source = std::move(read.path);
+  return true;
+}
+
 constexpr std::string_view kClaimInstead =
     "write persistentVolumeClaim, for which --volume NAME=HOSTDIR gives a directory";
 constexpr std::array kOtherSources{
-    UnsupportedName{"hostPath", kClaimInstead, true},
     UnsupportedName{"projected", "mount a volume for each secret and config map", true},
     UnsupportedName{"downwardAPI", "a pod has no object in a cluster whose fields could be read",
                     true},
@@ -142,23 +166,31 @@ constexpr std::array kOtherSources{
     UnsupportedName{"portworxVolume", kClaimInstead, true},
 };
 
-constexpr auto kVolume =
-    exact_fields<Volume>(required("name", &Volume::name, dns_label), part("emptyDir", empty_dir),
-                         part("secret", key_files("", "secretName")),
-                         part("configMap", key_files(kConfigMapPrefix, "name")),
-                         part("persistentVolumeClaim", claim))
-        .beside([](Value member) { return refuse_if_listed(member, kOtherSources); });
+template <typename... Rows>
+constexpr auto volume_fields(Rows... rows) {
+  return exact_fields<Volume>(required("name", &Volume::name, dns_label),
+                              part("emptyDir", empty_dir),
+                              part("secret", key_files("", "secretName")),
+                              part("configMap", key_files(kConfigMapPrefix, "name")),
+                              part("persistentVolumeClaim", claim), rows...)
+      .beside([](Value member) { return refuse_if_listed(member, kOtherSources); });
+}
+constexpr auto kKnativeVolume = volume_fields(not_supported("hostPath", kClaimInstead));
+constexpr auto kKubernetesVolume = volume_fields(part("hostPath", host_path));
 
-bool volume(Value at, Volume& out) {
+constexpr std::array<std::string_view, 5> kSources = {"emptyDir", "secret", "configMap",
+                                                      "persistentVolumeClaim", "hostPath"};
+
+bool volume(Value at, Volume& out, Dialect dialect) {
+  const bool is_knative = dialect == Dialect::kKnative;
   out.place = &at.node();
-  if (!kVolume(at, out)) return false;
-  int given = 0;
-  for (const std::string_view name : {"emptyDir", "secret", "configMap", "persistentVolumeClaim"})
-    if (at.member(name)) ++given;
+  if (!(is_knative ? kKnativeVolume(at, out) : kKubernetesVolume(at, out))) return false;
+  std::span<const std::string_view> sources = kSources;
+  if (is_knative) sources = sources.first(kSources.size() - 1);
+  const auto given = std::ranges::count_if(
+      sources, [&](std::string_view name) { return at.member(name).has_value(); });
   if (given == 1) return true;
-  at.problem(
-      "must have exactly one of emptyDir, secret, configMap and persistentVolumeClaim, not {}",
-      given);
+  at.problem("must have exactly one of {}, not {}", bundle::comma_list(sources), given);
   return false;
 }
 
@@ -183,11 +215,12 @@ constexpr auto kMount =
 
 }  // namespace
 
-bool knative_volumes(Value at, std::vector<Volume>& out) {
-  return unique_list_of(volume, by("name", &Volume::name))(at, out);
+bool pod_volumes(Value at, std::vector<Volume>& out, Dialect dialect) {
+  const auto read = [dialect](Value item, Volume& entry) { return volume(item, entry, dialect); };
+  return unique_list_of(read, by("name", &Volume::name))(at, out);
 }
 
-bool knative_mounts(Value at, std::vector<Mount>& out) {
+bool container_mounts(Value at, std::vector<Mount>& out) {
   return unique_list_of(kMount, by("mountPath", &Mount::path))(at, out);
 }
 

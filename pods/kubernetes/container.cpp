@@ -1,0 +1,144 @@
+#include "pods/kubernetes/container_fields.hpp"
+
+#include <algorithm>
+
+#include "linux/base/name_table.hpp"
+#include "pods/kubernetes/names.hpp"
+#include "pods/kubernetes/workload.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr linux::Named<PullPolicy> kPullPolicies[] = {{"Always", PullPolicy::kAlways},
+                                                      {"IfNotPresent", PullPolicy::kMissing},
+                                                      {"Never", PullPolicy::kNever}};
+
+bool port_name(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  if (is_port_name(out)) return true;
+  at.problem("must be at most 15 lower-case letters, digits and \"-\", with a letter, not {}",
+             found(at));
+  return false;
+}
+
+/// read_host_ports() takes the port of the host into the pod.
+constexpr auto kPort = placed(exact_fields<Port>(
+    field("name", &Port::name, port_name), required("containerPort", &Port::number, port_number),
+    field("protocol", &Port::protocol, protocol),
+    part("hostPort",
+         [](Value at, Port&) {
+           std::uint16_t number = 0;
+           return port_number(at, number);
+         }),
+    part("hostIP", [](Value at, Port&) {
+      std::string address;
+      if (!nonempty_string(at, address)) return false;
+      if (is_ip_address(address)) return true;
+      at.problem("must be an address of IPv4 or IPv6, not {}", found(at));
+      return false;
+    })));
+
+constexpr auto ports = unique_list_of(kPort, by("name", &Port::name));
+
+/// A probe whose failure ends the container.
+bool ending_probe(Value at, Probe& out) {
+  if (!kubernetes_probe(at, out)) return false;
+  if (out.success_threshold == 1) return true;
+  at.problem_at("successThreshold", "must be 1 for a probe whose failure ends the container");
+  return false;
+}
+
+constexpr auto kContainer =
+    container_fields(required("name", &Container::name, dns_label),
+                     field("env", &Container::env,
+                           [](Value at, std::vector<EnvVariable>& out) {
+                             return container_env(at, out, Dialect::kKubernetes);
+                           }),
+                     field("ports", &Container::ports, ports),
+                     field("livenessProbe", &Container::liveness, ending_probe),
+                     field("readinessProbe", &Container::readiness, kubernetes_readiness_probe),
+                     field("startupProbe", &Container::startup, ending_probe),
+                     field("resources", &Container::resources, kubernetes_resources),
+                     part("securityContext", container_security));
+
+}  // namespace
+
+bool image_pull_policy(Value at, PullPolicy& out) {
+  return bundle::word(
+      "imagePullPolicy", [](std::string_view word) { return linux::value_of(kPullPolicies, word); },
+      [] { return linux::names_of(kPullPolicies); })(at, out);
+}
+
+bool refuse_other_container_member(Value member) {
+  constexpr std::string_view kNoTerminal =
+      "nobody is at the terminal of a container that serves requests";
+  static constexpr std::array kOthers{
+      UnsupportedName{"lifecycle",
+                      "containers have no hooks; --grace is the time that a stop gives"},
+      UnsupportedName{"restartPolicy", "--restart says when a container is started again"},
+      UnsupportedName{"restartPolicyRules", "--restart says when a container is started again"},
+      UnsupportedName{"resizePolicy", "resources are those of the start"},
+      UnsupportedName{"stdin", kNoTerminal},
+      UnsupportedName{"stdinOnce", kNoTerminal},
+      UnsupportedName{"tty", kNoTerminal},
+      UnsupportedName{"volumeDevices", "containers get no devices of the host"},
+  };
+  return refuse_if_listed(member, kOthers);
+}
+
+bool pod_containers(Value at, std::vector<Container>& out, bool (*reader)(Value, Container&),
+                    std::string_view prefix) {
+  const auto container = [reader](Value item, Container& read) {
+    read.place = &item.node();
+    const bool good = reader(item, read);
+    resolve_port_names(item, read);
+    return good;
+  };
+  if (!list_of(container)(at, out)) return false;
+  std::size_t index = 0;
+  for (Container& read : out) {  // the names that a cluster gives
+    if (read.name.empty())
+      read.name = index == 0 ? std::string(prefix) : fmt::format("{}-{}", prefix, index);
+    ++index;
+  }
+  report_twice(at, out, by("name", &Container::name));
+  return true;
+}
+
+bool kubernetes_container(Value at, Container& out) { return kContainer(at, out); }
+
+void check_init_containers(Value at, const Pod& pod) {
+  for (const Container& init : pod.init_containers) {
+    const Value place(*init.place, at.report());
+    for (const std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe", "ports"})
+      if (place.member(name))
+        place.problem_at(name, "an init container has no probes and no ports");
+    if (std::ranges::find(pod.containers, init.name, &Container::name) != pod.containers.end())
+      place.problem_at("name", "\"{}\" is the name of a container too", init.name);
+  }
+}
+
+void check_mounts(Value at, const Pod& pod) {
+  for (const Container* container : all_containers(pod))
+    for (const Mount& mount : container->mounts)
+      if (std::ranges::find(pod.volumes, mount.volume, &Volume::name) == pod.volumes.end())
+        Value(*mount.place, at.report())
+            .problem_at("name", "\"{}\" is none of the volumes", mount.volume);
+}
+
+bool pod_pull_secrets(Value at, Pod& out) {
+  static constexpr auto kReference =
+      exact_fields<PullSecret>(required("name", &PullSecret::name, dns_name));
+  std::vector<PullSecret> secrets;
+  if (!list_of(kReference)(at, secrets)) return false;
+  if (secrets.size() > 1) {
+    at.problem("must have one secret at most, not {}", secrets.size());
+    return false;
+  }
+  if (secrets.empty()) return true;
+  out.pull_secret = std::move(secrets.front());
+  out.pull_secret->place = &at.node();
+  return true;
+}
+
+}  // namespace ocirun::pods
