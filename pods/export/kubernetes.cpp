@@ -121,9 +121,7 @@ Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   TRY(check_object_name(request.name));
   if (request.workload.pod.kind == Kind::kKnative) return export_knative(request);
   Translation translation(request);
-  if (const auto& replicas = translation.pod().replicas; replicas && replicas->differs != nullptr)
-    translation.lose(replicas->differs, "", "is another number of replicas than at {}",
-                     bundle::pointer_to(*replicas->place));
+  lose_other_replicas(translation);
   KubernetesPod pod{.translation = translation, .kind = choose_kind(translation)};
   plan_port_names(pod);
   plan_volumes(pod);

@@ -50,6 +50,11 @@ bool is_boolean_member(std::string_view key) {
   return std::ranges::find(kNames, key) != std::end(kNames);
 }
 
+template <typename Number>
+void lower(std::optional<Number>& limit, const std::optional<Number>& other) {
+  if (other) limit = limit ? std::min(*limit, *other) : *other;
+}
+
 /// Sets a variable behind those that are there, or in the place of one of the same name.
 void set_variable(std::vector<EnvVariable>& variables, std::map<std::string, std::size_t>& index,
                   EnvVariable variable) {
@@ -119,7 +124,8 @@ Result<Exported> Translation::finish() {
     return refuse("{}; --lossy leaves {} out", fmt::join(losses_, "; "),
                   count == 1 ? "it" : fmt::format("these {}", count));
   }
-  Exported out{.text = {}, .notes = std::move(notes_)};
+  Exported out{.text = {}, .files = {}, .notes = std::move(notes_)};
+  if (!introduction_.empty()) out.text += comment(introduction_);
   for (const std::string& sentence : expected_) out.text += comment("Needs " + sentence);
   for (const std::string& sentence : losses_) out.text += comment("Left out: " + sentence);
   bool is_first = true;
@@ -209,6 +215,87 @@ std::map<std::string, std::string> exported_annotations(Translation& translation
                          name);
     }
   return all;
+}
+
+ExportedAmounts exported_amounts(const Translation& translation, const Container& container) {
+  const Pod& pod = translation.pod();
+  ExportedAmounts out{.requests = container.resources.requests,
+                      .limits = container.resources.limits};
+  if (translation.request().given.requests == Requests::kHard) {
+    if (!out.limits.cpus) out.limits.cpus = out.requests.cpus;
+    if (!out.limits.memory) out.limits.memory = out.requests.memory;
+  }
+  if (pod.containers.size() == 1 && &container == &pod.containers.front()) {
+    lower(out.limits.cpus, pod.limits.cpus);
+    lower(out.limits.memory, pod.limits.memory);
+  }
+  return out;
+}
+
+std::vector<Volume> exported_volumes(const Pod& pod) {
+  std::vector<Volume> all = pod.volumes;
+  std::set<std::string> names;
+  for (const Volume& volume : all) names.insert(volume.name);
+  for (const Container* container : all_containers(pod))
+    for (const MountPoint& point : container->mount_points)
+      if (!is_mounted(*container, point) && names.insert(point.name).second) {
+        Volume& added = all.emplace_back();
+        added.name = added.source = point.name;
+        added.kind = Volume::Source::kOperator;
+        added.place = point.place;
+      }
+  return all;
+}
+
+bool leads_to(const HostPort& host, const Port& port) {
+  if (!host.pod_port) return host.name == port.name;
+  return host.pod_port->number == port.number && host.pod_port->protocol == port.protocol;
+}
+
+std::vector<const HostPort*> unlisted_host_ports(Translation& translation) {
+  const Pod& pod = translation.pod();
+  std::vector<const HostPort*> unlisted;
+  for (const HostPort& host : pod.host_ports) {
+    const bool is_listed = std::ranges::any_of(pod.containers, [&](const Container& container) {
+      return std::ranges::any_of(container.ports,
+                                 [&](const Port& port) { return leads_to(host, port); });
+    });
+    if (is_listed) continue;
+    if (host.pod_port)
+      unlisted.push_back(&host);
+    else
+      translation.lose(host.place, "name",
+                       "no app lists a port \"{}\": podPort must say which one it is", host.name);
+  }
+  return unlisted;
+}
+
+void lose_pod_limits(Translation& translation) {
+  const Pod& pod = translation.pod();
+  if ((pod.limits.cpus || pod.limits.memory) && pod.containers.size() > 1)
+    translation.lose(pod.limits_place, "",
+                     "there are no limits of several containers together: write one for each");
+}
+
+void lose_other_replicas(Translation& translation) {
+  const auto& replicas = translation.pod().replicas;
+  if (replicas && replicas->differs != nullptr)
+    translation.lose(replicas->differs, "", "is another number of replicas than at {}",
+                     bundle::pointer_to(*replicas->place));
+}
+
+bool uses_volume(const Container& container, const std::string& volume) {
+  return std::ranges::find(container.mounts, volume, &Mount::volume) != container.mounts.end() ||
+         std::ranges::any_of(container.mount_points, [&](const MountPoint& point) {
+           return point.name == volume && !is_mounted(container, point);
+         });
+}
+
+std::string unique_name(const std::string& name, std::set<std::string>& used) {
+  std::string unique = name.empty() ? "volume" : name;
+  for (int number = 2; !used.insert(unique).second; ++number)
+    unique = fmt::format("{}-{}", name.substr(0, 55), number);
+  return unique;
 }
 
 bool is_mounted(const Container& container, const MountPoint& point) {

@@ -39,6 +39,8 @@ class Translation {
   void lose_named(std::string_view name, fmt::format_string<Args...> format, Args&&... args) {
     add_named_loss(name, fmt::vformat(format, fmt::make_format_args(args...)));
   }
+  /// Puts a sentence in front of all others in the output.
+  void introduce(std::string sentence) { introduction_ = std::move(sentence); }
   /// Notes what the target must have already, such as a secret. Each sentence is told once.
   void expect(std::string sentence);
   /// Adds a sentence for the person at the terminal.
@@ -63,6 +65,7 @@ class Translation {
   std::set<Place> left_out_;  // by --ignore
   bundle::Document document_;
   std::vector<const bundle::Node*> documents_;
+  std::string introduction_;
   std::vector<std::string> losses_, expected_, notes_;
 };
 
@@ -82,6 +85,32 @@ std::string exported_content(const Translation& translation, const ConfigFile& f
 /// What all containers have alike: their annotations. A loss for each annotation that only some of
 /// several containers have.
 std::map<std::string, std::string> exported_annotations(Translation& translation);
+
+/// What a container requests and may have: with --enforce-required, and with the limits of the
+/// whole pod if it is the only container.
+struct ExportedAmounts {
+  Amounts requests, limits;
+};
+ExportedAmounts exported_amounts(const Translation& translation, const Container& container);
+
+/// The volumes of the document, and those that mount points ask for.
+std::vector<Volume> exported_volumes(const Pod& pod);
+
+/// Whether the port of the host leads to this port of a container.
+bool leads_to(const HostPort& host, const Port& port);
+/// The ports of the host that lead to a port which no app lists. Losses: it is not known which.
+std::vector<const HostPort*> unlisted_host_ports(Translation& translation);
+
+/// Limits of the whole pod, if it has several containers.
+void lose_pod_limits(Translation& translation);
+/// A second number of replicas.
+void lose_other_replicas(Translation& translation);
+
+/// Whether the container mounts the volume, or has a mount point for it.
+bool uses_volume(const Container& container, const std::string& volume);
+
+/// A name that `used` does not have, which it has from then on.
+std::string unique_name(const std::string& name, std::set<std::string>& used);
 
 /// Whether a mount of the container has the path of the mount point.
 bool is_mounted(const Container& container, const MountPoint& point);
