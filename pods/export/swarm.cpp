@@ -116,11 +116,19 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
   return {};
 }
 
+/// Names the persistent volumes. Tells of volumes that nothing mounts.
 void name_volumes(SwarmStack& stack) {
   std::set<std::string> used;
-  for (const Volume& volume : exported_volumes(stack.translation.pod()))
+  const std::vector<Container>& containers = stack.translation.pod().containers;
+  for (const Volume& volume : exported_volumes(stack.translation.pod())) {
     if (volume.kind == Volume::Source::kOperator)
       stack.volume_names[volume.name] = unique_name(as_dns_label(volume.name), used);
+    if (std::ranges::none_of(containers, [&](const Container& container) {
+          return uses_volume(container, volume.name);
+        }))
+      stack.translation.note(
+          fmt::format("the volume \"{}\" is left out: no service mounts it", volume.name));
+  }
 }
 
 /// The name of the stack becomes a part of the names of its services, volumes and labels.
@@ -134,6 +142,11 @@ Result<void> check_stack_name(const std::string& name) {
       name, kLongest, near.empty() ? "POD" : near);
 }
 
+bool has_ports(const Pod& pod) {
+  return std::ranges::any_of(pod.containers,
+                             [](const Container& container) { return !container.ports.empty(); });
+}
+
 /// Compose replaces "$NAME" in every value, and "$$" by "$".
 std::string double_dollars(std::string_view text) {
   std::string out;
@@ -144,6 +157,11 @@ std::string double_dollars(std::string_view text) {
 }  // namespace
 
 Result<Exported> export_to_swarm(const ExportRequest& request) {
+  if (request.endpoint_mode == EndpointMode::kDnsrr && request.port_mode == PortMode::kIngress &&
+      has_ports(request.workload.pod))
+    return refuse(
+        "--endpoint-mode dnsrr: needs --port-mode host, because a port of all nodes leads to the "
+        "one address of a service");
   TRY(check_stack_name(request.name));
   Translation translation(request);
   translation.introduce(fmt::format("docker stack deploy --compose-file FILE {}", request.name));

@@ -10,13 +10,18 @@ const std::vector<std::string>* command_of(const std::optional<Probe>& probe) {
 
 /// A question over the network, which Swarm does not ask.
 void lose_network_question(Translation& translation, const std::optional<Probe>& probe,
-                           std::string_view name) {
+                           const Container& container, std::string_view name) {
   std::string question;
   if (!probe) return;
+  const auto* port = std::get_if<TcpProbe>(&probe->question);
+  if (port != nullptr && probe->place == container.place)  // which no document has: KN-5
+    return translation.lose(
+        probe->place, "",
+        "requests come before the program listens on port {}: Swarm asks no port", port->port);
   if (const auto* http = std::get_if<HttpProbe>(&probe->question))
     question = fmt::format("{}://:{}{}", http->tls ? "https" : "http", http->port, http->path);
-  else if (const auto* tcp = std::get_if<TcpProbe>(&probe->question))
-    question = fmt::format("the TCP port {}", tcp->port);
+  else if (port != nullptr)
+    question = fmt::format("the TCP port {}", port->port);
   if (question.empty()) return;
   translation.lose(probe->place, "",
                    "the {} probe asks {}: Swarm only runs a command in the container (exec)", name,
@@ -55,9 +60,9 @@ std::chrono::seconds start_period(Translation& translation, const Container& con
 
 void add_swarm_health_check(Translation& translation, const Container& container,
                             YamlPart& service) {
-  lose_network_question(translation, container.liveness, "liveness");
-  lose_network_question(translation, container.readiness, "readiness");
-  lose_network_question(translation, container.startup, "startup");
+  lose_network_question(translation, container.liveness, container, "liveness");
+  lose_network_question(translation, container.readiness, container, "readiness");
+  lose_network_question(translation, container.startup, container, "startup");
   const Probe* check = choose_check(translation, container);
   if (check == nullptr) {
     if (command_of(container.startup) != nullptr)

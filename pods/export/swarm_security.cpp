@@ -19,9 +19,10 @@ void add_user(Translation& translation, const Container& container, YamlPart& se
   if (container.forbid_root && (!number || *number == 0))
     translation.lose(container.place, "securityContext/runAsNonRoot",
                      "Swarm does not ask who the user is: a number above 0 (--user) is not root");
-  if (!container.extra_groups.empty())
+  for (const Gid gid : container.extra_groups)
     translation.lose(container.place, "app/supplementaryGIDs",
-                     "a service has no additional groups but those of the image's /etc/group");
+                     "a service has the additional groups of the image's /etc/group, not {}",
+                     gid.value());
 }
 
 void add_capabilities(const Security& security, YamlPart& service) {
