@@ -93,10 +93,10 @@ END
   has '--seccomp ' "$stderr"
   run --separate-stderr "$OCIRUN" pod export app.yaml
   equal 1 "$status"
-  has '--to kubernetes is missing' "$stderr"
+  has '--to kubernetes or --to swarm is missing' "$stderr"
   run --separate-stderr "$OCIRUN" pod export --to mars app.yaml
   equal 1 "$status"
-  has '--to mars: must be kubernetes' "$stderr"
+  has '--to mars: must be kubernetes or swarm' "$stderr"
 }
 
 # is_valid: the objects in $output conform to the schemas of Kubernetes.

@@ -1,9 +1,9 @@
 #include "pods/export/export.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 
 #include <array>
-#include <cerrno>
 
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
@@ -116,7 +116,7 @@ Result<Mode> mode_of(const Arguments& arguments, std::string_view option,
   const auto text = arguments.value(option);
   if (!text) return table[0].value;
   if (const auto mode = linux::value_of(table, *text)) return *mode;
-  return refuse("--{} {}: must be {}", option, *text, linux::names_of(table));
+  return refuse("--{} {}: must be {}", option, *text, fmt::join(linux::names_of(table), " or "));
 }
 
 /// Options that complete a document here, and that the engine's machines replace.
@@ -131,7 +131,8 @@ void warn_of_this_machine_s(const Arguments& arguments, Engine engine) {
   warn_of("pull-timeout", "the engine has its own time limits");
   warn_of("extended", "the engine's machines have their own resources");
   warn_of("seccomp-profiles", "the engine's machines have their own files");
-  if (engine == Engine::kSwarm)  // --secret gives the content of config maps and the keys of secrets
+  if (engine ==
+      Engine::kSwarm)  // --secret gives the content of config maps and the keys of secrets
     warn_of("pull", "`docker stack deploy --resolve-image` has the rules of Swarm");
   else
     warn_of("secret", "the engine must have the secret, and its files are not exported");
@@ -149,31 +150,24 @@ Result<void> check_options_of(Engine engine, const Arguments& arguments) {
   return {};
 }
 
-constexpr mode_t kMode = 0600;  // --param and --env may hold what others should not read
-
-/// The directory `path`, which is made if it is absent.
-Result<UniqueFd> open_or_make(Fd parent, const std::string& path) {
-  if (const auto made = linux::sys::mkdirat(parent, path.c_str(), 0755);
-      !made && made.error().number() != EEXIST)
-    return std::unexpected(made.error());
-  return linux::sys::openat(parent, path.c_str(), O_RDONLY | O_DIRECTORY);
-}
-
 /// Writes compose.yaml, and the configs that it refers to, into the directory. The files of an
 /// earlier export are replaced.
 Result<void> write_stack(const HostPath& path, const Exported& exported) {
   constexpr std::string_view kConfigs = "configs/";
-  const std::vector<OutputFile> compose{{.name = "compose.yaml", .text = exported.text}};
-  TRY_ASSIGN(const UniqueFd directory, open_or_make(Fd(AT_FDCWD), path.string()));
-  TRY(check_own_file(directory, compose.front().name, "# docker stack deploy ", "export"));
-  std::vector<OutputFile> configs;
-  for (const auto& [name, text] : exported.files)
-    configs.push_back({.name = name.substr(kConfigs.size()), .text = text});
-  if (!configs.empty()) {
-    TRY_ASSIGN(const UniqueFd below, open_or_make(directory, std::string(kConfigs)));
-    TRY(write_files(below, configs, kMode));
+  constexpr mode_t kMode = 0600;  // --param and --env may give what others should not read
+  const std::string compose = "compose.yaml";
+  OutputFiles files;
+  TRY_ASSIGN(const Fd directory, files.open_or_make(Fd{AT_FDCWD}, path.string()));
+  TRY(check_own_file(directory, compose, "# docker stack deploy ", "export"));
+  if (!exported.files.empty()) {
+    TRY_ASSIGN(const Fd below,
+               files.open_or_make(directory, std::string(kConfigs.substr(0, kConfigs.size() - 1))));
+    for (const auto& [name, text] : exported.files)
+      TRY(files.write(below, name.substr(kConfigs.size()), text, kMode));
   }
-  return write_files(directory, compose, kMode);
+  TRY(files.write(directory, compose, exported.text, kMode));
+  files.keep();
+  return {};
 }
 
 Result<void> give_out(const Arguments& arguments, const Exported& exported) {
@@ -198,8 +192,7 @@ Result<Engine> engine_of(const Arguments& arguments) {
 Result<int> run_export(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const Engine engine, engine_of(arguments));
   TRY(check_options_of(engine, arguments));
-  const Audience audience =
-      engine == Engine::kSwarm ? Audience::kSwarm : Audience::kManyMachines;
+  const Audience audience = engine == Engine::kSwarm ? Audience::kSwarm : Audience::kManyMachines;
   const std::string& file = arguments.operands().front();
   TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file, audience));
   TRY_ASSIGN(const Given given, read_given(arguments));
@@ -212,8 +205,7 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const auto seccomp, seccomp_for_export(arguments));
   TRY_ASSIGN(const auto kind, kind_of(arguments));
   TRY_ASSIGN(const PortMode port_mode, mode_of(arguments, "port-mode", kPortModes));
-  TRY_ASSIGN(const EndpointMode endpoint_mode,
-             mode_of(arguments, "endpoint-mode", kEndpointModes));
+  TRY_ASSIGN(const EndpointMode endpoint_mode, mode_of(arguments, "endpoint-mode", kEndpointModes));
   const ExportRequest request{.workload = workload,
                               .given = given,
                               .name = std::move(name),
@@ -225,8 +217,8 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
                               .port_mode = port_mode,
                               .endpoint_mode = endpoint_mode,
                               .lossy = arguments.has("lossy")};
-  TRY_ASSIGN(const Exported exported, engine == Engine::kSwarm ? export_to_swarm(request)
-                                                               : export_to_kubernetes(request));
+  TRY_ASSIGN(const Exported exported,
+             engine == Engine::kSwarm ? export_to_swarm(request) : export_to_kubernetes(request));
   for (const std::string& sentence : exported.notes) note(sentence);
   TRY(give_out(arguments, exported));
   return 0;

@@ -176,7 +176,7 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   Workload workload = read_workload(name, text, ignored);
   const bool is_here = audience == Audience::kThisMachine;
-  for (const std::string& warning : is_here                         ? workload.warnings
+  for (const std::string& warning : is_here                        ? workload.warnings
                                     : audience == Audience::kSwarm ? workload.swarm_warnings
                                                                    : workload.export_warnings)
     warn(warning);

@@ -211,15 +211,16 @@ Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
   return plan;
 }
 
-/// Writes the units. A file of somebody else stays.
+/// Writes all units or, after an error, none that was not there before. A file of somebody else
+/// stays.
 Result<void> write_units(const std::string& path, const std::vector<UnitFile>& units) {
   TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
-  std::vector<OutputFile> files;
-  for (const UnitFile& unit : units) {
+  for (const UnitFile& unit : units)
     TRY(check_own_file(directory, unit.name, first_words_of_unit(unit.name), "unit"));
-    files.push_back({.name = unit.name, .text = unit.text});
-  }
-  return write_files(directory, files, 0644);
+  OutputFiles files;
+  for (const UnitFile& unit : units) TRY(files.write(directory, unit.name, unit.text, 0644));
+  files.keep();
+  return {};
 }
 
 Result<int> unit(const Arguments& arguments, const Caller& caller) {

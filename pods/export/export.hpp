@@ -26,18 +26,18 @@ struct ExportRequest {
   std::string name;          // of the pod
   std::map<std::string, std::string> images;   // --image NAME=docker://REFERENCE, without docker://
   std::map<std::string, std::uint64_t> sizes;  // --size NAME=SIZE: bytes of a persistent volume
-  std::optional<SeccompRequest::Kind> seccomp;  // --seccomp
-  std::optional<ExportedKind> kind;             // --kind
-  std::string runtime_class;                    // --runtime-class; "": the engine's default
-  PortMode port_mode = PortMode::kIngress;        // --port-mode
+  std::optional<SeccompRequest::Kind> seccomp;      // --seccomp
+  std::optional<ExportedKind> kind;                 // --kind
+  std::string runtime_class;                        // --runtime-class; "": the engine's default
+  PortMode port_mode = PortMode::kIngress;          // --port-mode
   EndpointMode endpoint_mode = EndpointMode::kVip;  // --endpoint-mode
-  bool lossy = false;                           // --lossy
+  bool lossy = false;                               // --lossy
 };
 
 struct Exported {
   std::string text;                          // YAML
   std::map<std::string, std::string> files;  // what the text refers to: contents by relative path
-  std::vector<std::string> notes;  // sentences for the person at the terminal
+  std::vector<std::string> notes;            // sentences for the person at the terminal
 };
 
 /// The objects of Kubernetes that run the workload: a Deployment, Pod, StatefulSet, or the Knative

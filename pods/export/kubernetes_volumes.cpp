@@ -44,26 +44,12 @@ void plan_claim(KubernetesPod& pod, const Volume& volume, const std::string& lab
   pod.claims.emplace(volume.name, std::move(claim));
 }
 
-/// An App Container's empty volume has a mode and an owner; that of Kubernetes is open to all.
-void check_owner(Translation& translation, const Volume& volume) {
-  if (translation.pod().kind != Kind::kAppc) return;
-  const Volume usual;
-  if (volume.mode != usual.mode)
-    translation.lose(volume.place, "mode", "an empty volume has the mode 0777, not {:04o}",
-                     volume.mode);
-  if (volume.uid != usual.uid)
-    translation.lose(volume.place, "uid", "an empty volume belongs to root, not to {}",
-                     volume.uid.value());
-  if (volume.gid != usual.gid)
-    translation.lose(volume.place, "gid", "an empty volume belongs to root's group, not to {}",
-                     volume.gid.value());
-}
-
 void add_empty_volume(Translation& translation, const Volume& volume, YamlPart& out) {
   YamlPart directory = out.add_object("emptyDir");
   if (volume.in_memory) directory.add("medium", "Memory");
   if (volume.most_bytes) directory.add("sizeLimit", byte_quantity(*volume.most_bytes));
-  check_owner(translation, volume);
+  // Only an App Container asks for a mode and an owner; a volume of Kubernetes is open to all.
+  if (translation.pod().kind == Kind::kAppc) lose_owner(translation, volume, 0777);
 }
 
 /// A secret or a config map.
@@ -156,7 +142,8 @@ void plan_config_files(KubernetesPod& pod) {
 
 YamlPart kubernetes_volumes(const KubernetesPod& pod) {
   YamlPart list = pod.translation.new_object().new_list();
-  for (const Volume& volume : exported_volumes(pod.translation.pod())) add_volume(pod, volume, list);
+  for (const Volume& volume : exported_volumes(pod.translation.pod()))
+    add_volume(pod, volume, list);
   if (pod.config_files.empty()) return list;
   YamlPart files = list.add_object();
   files.add("name", kConfigVolume);

@@ -80,7 +80,8 @@ void expect_credentials(Translation& translation, const Container& container) {
 }
 
 std::vector<std::string> expanded_words(const Translation& translation,
-                                  const std::vector<std::string>& words, const Variables& named) {
+                                        const std::vector<std::string>& words,
+                                        const Variables& named) {
   std::vector<std::string> out = words;
   if (has_references(translation.pod()))
     for (std::string& word : out) word = expand(word, named);

@@ -28,8 +28,8 @@ struct SwarmStack {
         volumes(workload.new_object()) {}
 
   Translation& translation;
-  YamlPart configs, secrets, volumes;                // the top-level objects, by name
-  std::map<std::string, std::string> files = {};     // the content of the configs, by path
+  YamlPart configs, secrets, volumes;                    // the top-level objects, by name
+  std::map<std::string, std::string> files = {};         // the content of the configs, by path
   std::map<std::string, std::string> volume_names = {};  // of persistent volumes, by the document's
   std::set<std::pair<std::uint32_t, Protocol>> published = {};  // ports of the nodes
 

@@ -11,8 +11,7 @@ constexpr std::string_view kReserved = "com.docker.";  // labels of Docker itsel
 
 /// "0.1": thousandths, the least that Swarm knows, rounded up.
 std::string cpu_text(double cpus) {
-  const double thousandths = std::ceil(cpus * 1000 - 1e-6);
-  const auto count = static_cast<std::uint64_t>(std::clamp(thousandths, 1.0, 1e15));
+  const std::uint64_t count = in_thousandths(cpus);
   std::string text = fmt::format("{}.{:03}", count / 1000, count % 1000);
   while (text.ends_with('0')) text.pop_back();
   if (text.ends_with('.')) text.pop_back();
@@ -20,7 +19,7 @@ std::string cpu_text(double cpus) {
 }
 
 YamlPart amount_texts(Translation& translation, const Amounts& amounts, Place place,
-                 std::string_view member) {
+                      std::string_view member) {
   constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;
   YamlPart out = translation.new_object();
   if (amounts.cpus) out.add("cpus", cpu_text(*amounts.cpus));
@@ -63,7 +62,8 @@ YamlPart swarm_resources(Translation& translation, const Container& container) {
   const ExportedAmounts exported = exported_amounts(translation, container);
   const Place place = container.resources.place;
   YamlPart out = translation.new_object();
-  out.add_unless_empty("limits", amount_texts(translation, exported.limits, place, "limits/memory"));
+  out.add_unless_empty("limits",
+                       amount_texts(translation, exported.limits, place, "limits/memory"));
   YamlPart reserved = amount_texts(translation, exported.requests, place, "memory/required");
   reserved.add_unless_empty("generic_resources",
                             generic_resources(translation, container.resources));
@@ -84,7 +84,7 @@ YamlPart service_labels(Translation& translation) {
 /// Adds a port of the nodes that leads to `port`. `host`: the document's port of the host.
 void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, YamlPart& list) {
   Translation& translation = stack.translation;
-  const std::uint16_t number = host != nullptr ? host->number
+  const std::uint16_t number = host != nullptr     ? host->number
                                : port.service != 0 ? port.service
                                                    : port.number;
   const Place place = host != nullptr ? host->place : port.place;
@@ -151,8 +151,8 @@ YamlPart swarm_deploy(SwarmStack& stack, const Container& container, const YamlP
         .add("condition", pod.restart == Restart::kNever ? "none" : "on-failure");
   if (is_kept_on_node)
     out.add_object("placement")
-        .add("constraints", std::vector<std::string>{
-                                fmt::format("node.labels.{} == true", stack.volume_label())});
+        .add("constraints",
+             std::vector<std::string>{fmt::format("node.labels.{} == true", stack.volume_label())});
   out.add_unless_empty("resources", swarm_resources(translation, container));
   out.add_unless_empty("labels", service_labels(translation));
   return out;

@@ -16,8 +16,8 @@ void lose_network_question(Translation& translation, const std::optional<Probe>&
   const auto* port = std::get_if<TcpProbe>(&probe->question);
   if (port != nullptr && probe->place == container.place)  // which no document has: KN-5
     return translation.lose(
-        probe->place, "",
-        "requests come before the program listens on port {}: Swarm asks no port", port->port);
+        probe->place, "", "requests come before the program listens on port {}: Swarm asks no port",
+        port->port);
   if (const auto* http = std::get_if<HttpProbe>(&probe->question))
     question = fmt::format("{}://:{}{}", http->tls ? "https" : "http", http->port, http->path);
   else if (port != nullptr)
@@ -39,7 +39,9 @@ const Probe* choose_check(Translation& translation, const Container& container) 
   if (alive != nullptr && ready != nullptr && *alive != *ready)
     translation.lose(container.readiness->place, "",
                      "a container has one health check, which is the liveness probe");
-  return alive != nullptr ? &*container.liveness : ready != nullptr ? &*container.readiness : nullptr;
+  return alive != nullptr   ? &*container.liveness
+         : ready != nullptr ? &*container.readiness
+                            : nullptr;
 }
 
 /// Failures in the time of the start do not count. The startup probe gives the time, if it asks the

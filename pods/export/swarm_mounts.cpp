@@ -12,8 +12,7 @@ std::string object_name(std::string_view text) {
   constexpr std::size_t kLongest = 50;
   std::string name;
   for (const char c : text.substr(0, kLongest)) {
-    const bool is_word =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (is_word || !name.empty()) name += is_word || c == '-' || c == '.' ? c : '_';
   }
   while (!name.empty() && (name.back() == '-' || name.back() == '.' || name.back() == '_'))
@@ -54,11 +53,11 @@ std::string config_with(SwarmStack& stack, Place place, std::string_view wish,
   if (stack.configs.has(name)) return name;
   constexpr std::size_t kLongest = 55, kDigits = 8;
   YamlPart config = stack.configs.add_object(name);
-  config.add("name",
-             fmt::format("{}-{}",
-                         fmt::format("{}-{}", stack.translation.request().name, name)
-                             .substr(0, kLongest),
-                         digest_of(content).hex().substr(0, kDigits)));
+  config.add(
+      "name",
+      fmt::format("{}-{}",
+                  fmt::format("{}-{}", stack.translation.request().name, name).substr(0, kLongest),
+                  digest_of(content).hex().substr(0, kDigits)));
   config.add("file", "./" + path);
   stack.files.emplace(std::move(path), content);
   return name;
@@ -135,10 +134,10 @@ Result<void> add_key_files(SwarmStack& stack, const Volume& volume, const Mount&
     if (!is_config_map)
       out.source = secret_for(stack, volume.source, file.key);
     else if (contents.contains(file.key))
-      out.source = config_with(
-          stack, file.place == nullptr ? volume.place : file.place,
-          fmt::format("{}.{}", volume.source.substr(kConfigMapPrefix.size()), file.key),
-          contents.at(file.key));
+      out.source =
+          config_with(stack, file.place == nullptr ? volume.place : file.place,
+                      fmt::format("{}.{}", volume.source.substr(kConfigMapPrefix.size()), file.key),
+                      contents.at(file.key));
     else
       translation.lose(file.place, "key", "the ConfigMap has no key \"{}\"", file.key);
     if (!out.source.empty()) add_file(out, is_config_map ? configs : secrets);
@@ -150,7 +149,7 @@ Result<void> add_key_files(SwarmStack& stack, const Volume& volume, const Mount&
 
 /// An empty volume of a task goes with the task.
 void add_anonymous(SwarmStack& stack, const Container& container, const Volume& volume,
-               const std::string& path, YamlPart& entry) {
+                   const std::string& path, YamlPart& entry) {
   Translation& translation = stack.translation;
   if (volume.in_memory) {
     if (volume.most_bytes) entry.add_object("tmpfs").add("size", *volume.most_bytes);
@@ -162,7 +161,6 @@ void add_anonymous(SwarmStack& stack, const Container& container, const Volume& 
   if (volume.least_bytes)
     translation.expect(fmt::format("{} free on each node, for the volume \"{}\"",
                                    compose_bytes(*volume.least_bytes), volume.name));
-  const Volume usual;
   const bool is_open = volume.mode == 0777 && translation.pod().kind != Kind::kAppc;
   if (is_open && container.user != "0")
     translation.expect(
@@ -171,15 +169,7 @@ void add_anonymous(SwarmStack& stack, const Container& container, const Volume& 
                     path, container.name));
   // With nocopy the volume is root's, and the files that the image has at its path stay out.
   if (!is_open) entry.add_object("volume").add("nocopy", true);
-  if (!is_open && volume.mode != usual.mode)
-    translation.lose(volume.place, "mode", "an empty volume has the mode 0755, not {:04o}",
-                     volume.mode);
-  if (volume.uid != usual.uid)
-    translation.lose(volume.place, "uid", "an empty volume belongs to root, not to {}",
-                     volume.uid.value());
-  if (volume.gid != usual.gid)
-    translation.lose(volume.place, "gid", "an empty volume belongs to root's group, not to {}",
-                     volume.gid.value());
+  if (!is_open) lose_owner(translation, volume, 0755);
 }
 
 /// A persistent volume is one of a node. All tasks that mount the volume run on the node.
@@ -194,8 +184,7 @@ void add_persistent(SwarmStack& stack, const Volume& volume, YamlPart& entry) {
                      volume.exclusive_by);
   const std::string space =
       volume.least_bytes ? ", with " + compose_bytes(*volume.least_bytes) + " free" : "";
-  const std::string of =
-      volume.source == volume.name ? "" : fmt::format(" ({})", volume.source);
+  const std::string of = volume.source == volume.name ? "" : fmt::format(" ({})", volume.source);
   translation.expect(
       fmt::format("the label {}=true on one node, which keeps the volume \"{}\"{}{} (docker node "
                   "update --label-add {}=true NODE)",
@@ -210,12 +199,12 @@ void add_host_directory(Translation& translation, const Volume& volume, YamlPart
 }
 
 void add_service_volume(SwarmStack& stack, const Container& container, const Volume& volume,
-                const Mount& mount, bool is_read_only, YamlPart& list) {
+                        const Mount& mount, bool is_read_only, YamlPart& list) {
   using Source = Volume::Source;
   YamlPart entry = list.add_object();
-  entry.add("type", volume.kind == Source::kHost                         ? "bind"
+  entry.add("type", volume.kind == Source::kHost                        ? "bind"
                     : volume.kind == Source::kEmpty && volume.in_memory ? "tmpfs"
-                                                                         : "volume");
+                                                                        : "volume");
   if (volume.kind == Source::kHost) add_host_directory(stack.translation, volume, entry);
   if (volume.kind == Source::kOperator) add_persistent(stack, volume, entry);
   entry.add("target", without_templates(mount.path));
@@ -241,9 +230,7 @@ void lose_sharing(Translation& translation, const Container& container, const Vo
 
 std::string compose_bytes(std::uint64_t bytes) {
   static constexpr std::string_view kUnits[] = {"b", "K", "M", "G", "T", "P"};
-  std::size_t unit = 0;
-  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
-  return fmt::format("{}{}", bytes, kUnits[unit]);
+  return in_largest_unit(bytes, kUnits);
 }
 
 Result<void> add_swarm_mounts(SwarmStack& stack, const Container& container, YamlPart& service) {

@@ -27,7 +27,8 @@ class SwarmEnvironment {
 
   SwarmVariables take() {
     YamlPart environment = translation_.new_object();
-    for (const std::string& name : order_) environment.add(name, without_templates(named_.at(name)));
+    for (const std::string& name : order_)
+      environment.add(name, without_templates(named_.at(name)));
     return {.environment = environment, .named = std::move(named_)};
   }
 
@@ -41,8 +42,8 @@ class SwarmEnvironment {
 bool lose_unknown_source(Translation& translation, const Secrets& secrets, Place place,
                          const std::string& id, std::string_view what) {
   if (!id.starts_with(kConfigMapPrefix)) {
-    translation.lose(place, "",
-                     "{}: the secret \"{}\" can become a file in Swarm, but no variable", what, id);
+    translation.lose(place, "", "{}: the secret \"{}\" can become a file in Swarm, but no variable",
+                     what, id);
     return true;
   }
   if (secrets.have(id)) return false;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "linux/base/text.hpp"
 #include "pods/model/scalars.hpp"
@@ -268,6 +269,31 @@ std::vector<const HostPort*> unlisted_host_ports(Translation& translation) {
                        "no app lists a port \"{}\": podPort must say which one it is", host.name);
   }
   return unlisted;
+}
+
+std::uint64_t in_thousandths(double cpus) {
+  // The least thousandth that is no less; a fraction such as 0.1 must not become 101.
+  const double thousandths = std::ceil(cpus * 1000 - 1e-6);
+  return static_cast<std::uint64_t>(std::clamp(thousandths, 1.0, 1e15));
+}
+
+std::string in_largest_unit(std::uint64_t bytes, std::span<const std::string_view> units) {
+  std::size_t unit = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{}{}", bytes, units[unit]);
+}
+
+void lose_owner(Translation& translation, const Volume& volume, mode_t mode) {
+  const Volume of_root;
+  if (volume.mode != of_root.mode)
+    translation.lose(volume.place, "mode", "an empty volume has the mode {:04o}, not {:04o}", mode,
+                     volume.mode);
+  if (volume.uid != of_root.uid)
+    translation.lose(volume.place, "uid", "an empty volume belongs to root, not to {}",
+                     volume.uid.value());
+  if (volume.gid != of_root.gid)
+    translation.lose(volume.place, "gid", "an empty volume belongs to root's group, not to {}",
+                     volume.gid.value());
 }
 
 void lose_pod_limits(Translation& translation) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,6 +102,14 @@ bool leads_to(const HostPort& host, const Port& port);
 /// The ports of the host that lead to a port which no app lists. Losses: it is not known which.
 std::vector<const HostPort*> unlisted_host_ports(Translation& translation);
 
+/// CPUs in thousandths, rounded up, at least one.
+std::uint64_t in_thousandths(double cpus);
+/// Bytes with the largest unit that leaves them whole. Each unit is 1024 times the unit before.
+std::string in_largest_unit(std::uint64_t bytes, std::span<const std::string_view> units);
+
+/// The mode and the owner that the document gives an empty volume, which has the mode `mode` in the
+/// engine, and root for its owner.
+void lose_owner(Translation& translation, const Volume& volume, mode_t mode);
 /// Limits of the whole pod, if it has several containers.
 void lose_pod_limits(Translation& translation);
 /// A second number of replicas.

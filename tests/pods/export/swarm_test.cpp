@@ -207,8 +207,9 @@ services:
 }
 
 BOOST_AUTO_TEST_CASE(config_maps_of_a_knative_service_are_configs_and_secrets_are_external) {
-  BOOST_TEST(stack(kKnativeShop).contains(
-      "/spec/template/spec/containers/0: requests come before the program listens on port 8080"));
+  BOOST_TEST(stack(kKnativeShop)
+                 .contains("/spec/template/spec/containers/0: requests come before the program "
+                           "listens on port 8080"));
   const auto made = export_text(kKnativeShop, {.lossy = true}, export_to_swarm);
   BOOST_REQUIRE_MESSAGE(made, (made ? "" : made.error().message()));
   BOOST_TEST(made->files.at("configs/m.file.txt") == "a$b\n");
@@ -326,7 +327,8 @@ BOOST_AUTO_TEST_CASE(scaling_is_by_hand) {
 BOOST_AUTO_TEST_CASE(a_probe_over_the_network_is_no_health_check) {
   const std::string text =
       with(kRadiusShop, "{exec: {command: [test, -e, /up]}}", "{httpGet: {path: /h, port: 8080}}");
-  BOOST_TEST(stack(text).contains("the liveness probe asks http://:8080/h: Swarm only runs a command"));
+  BOOST_TEST(
+      stack(text).contains("the liveness probe asks http://:8080/h: Swarm only runs a command"));
   const std::string lossy = stack(text, {.lossy = true});
   BOOST_TEST(!lossy.contains("healthcheck"));
   BOOST_TEST(!lossy.contains("start-first"));
@@ -350,27 +352,28 @@ BOOST_AUTO_TEST_CASE(a_startup_probe_with_the_same_question_gives_the_time_to_st
   container.startup->question = ExecProbe{.command = {"other"}};
   const auto other = export_workload(workload, {}, export_to_swarm);
   BOOST_REQUIRE(!other);
-  BOOST_TEST(other.error().message().contains("a container has one health check, with one command"));
+  BOOST_TEST(
+      other.error().message().contains("a container has one health check, with one command"));
 }
 
 BOOST_AUTO_TEST_CASE(options_choose_how_nodes_lead_to_containers) {
-  const std::string text = stack(kRadiusShop, {.port_mode = PortMode::kHost,
-                                               .endpoint_mode = EndpointMode::kDnsrr});
+  const std::string text =
+      stack(kRadiusShop, {.port_mode = PortMode::kHost, .endpoint_mode = EndpointMode::kDnsrr});
   BOOST_TEST(text.contains("        published: 80\n        mode: host\n"));
   BOOST_TEST(text.contains("      endpoint_mode: dnsrr\n"));
   BOOST_TEST(!text.contains("start-first"));  // the port of the node is not free
 }
 
 BOOST_AUTO_TEST_CASE(ports_that_all_nodes_open_do_not_go_with_addresses_of_containers) {
-  const auto made = export_text(kRadiusShop, {.endpoint_mode = EndpointMode::kDnsrr}, export_to_swarm);
+  const auto made =
+      export_text(kRadiusShop, {.endpoint_mode = EndpointMode::kDnsrr}, export_to_swarm);
   BOOST_REQUIRE(!made);
   BOOST_TEST(made.error().message().contains("--endpoint-mode dnsrr: needs --port-mode host"));
 }
 
 BOOST_AUTO_TEST_CASE(variables_from_secrets_are_lost_and_named) {
-  const std::string text =
-      with(kRadiusShop, "A: {value: a}",
-           "A: {valueFrom: {secretKeyRef: {secretId: /x/db, key: password}}}");
+  const std::string text = with(kRadiusShop, "A: {value: a}",
+                                "A: {valueFrom: {secretKeyRef: {secretId: /x/db, key: password}}}");
   BOOST_TEST(stack(text).contains(
       "/properties/containers/web/env/A: A: the secret \"/x/db\" can become a file in Swarm"));
 }
@@ -379,9 +382,11 @@ BOOST_AUTO_TEST_CASE(an_exclusive_volume_is_for_one_replica) {
   const std::string text = with(kOamShop, "sharingPolicy: Shared, ", "");
   BOOST_TEST(!stack(text).contains("start-first"));
   const std::string radius =
-      with(with(kRadiusShop, "  replicas: 3", "  replicas: 3\n  volumes: {v: {persistentVolume: {resourceId: /v}}}"),
+      with(with(kRadiusShop, "  replicas: 3",
+                "  replicas: 3\n  volumes: {v: {persistentVolume: {resourceId: /v}}}"),
            "ports:", "volumeMounts: {m: {volumeName: v, mountPath: /v}}\n      ports:");
-  BOOST_TEST(stack(radius).contains("accessMode is ReadWriteOnce, and there may be several replicas"));
+  BOOST_TEST(
+      stack(radius).contains("accessMode is ReadWriteOnce, and there may be several replicas"));
 }
 
 BOOST_AUTO_TEST_CASE(names_that_swarm_refuses_are_losses_with_their_place) {
@@ -395,8 +400,9 @@ BOOST_AUTO_TEST_CASE(names_that_swarm_refuses_are_losses_with_their_place) {
 }
 
 BOOST_AUTO_TEST_CASE(memory_below_four_mebibytes_is_refused) {
-  BOOST_TEST(stack(with(kOamShop, "required: 64M", "required: 1M"))
-                 .contains("/resources/memory/required: 1048576 bytes of memory: must be at least"));
+  BOOST_TEST(
+      stack(with(kOamShop, "required: 64M", "required: 1M"))
+          .contains("/resources/memory/required: 1048576 bytes of memory: must be at least"));
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_config_file_is_refused) {
@@ -405,9 +411,10 @@ BOOST_AUTO_TEST_CASE(an_empty_config_file_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(two_config_files_of_one_name_are_two_configs) {
-  const auto made = export_text(
-      with(kOamShop, "config: [", "config: [{path: /a/motd, value: a}, {path: /b/motd, value: a}, "), {},
-      export_to_swarm);
+  const auto made =
+      export_text(with(kOamShop, "config: [",
+                       "config: [{path: /a/motd, value: a}, {path: /b/motd, value: a}, "),
+                  {}, export_to_swarm);
   BOOST_REQUIRE(made);
   BOOST_TEST(made->files.size() == 2U);
   BOOST_TEST(made->files.at("configs/web.motd") == "a");

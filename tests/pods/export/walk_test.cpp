@@ -152,6 +152,27 @@ void walk(const std::string& full, Target to, const Exceptions& exceptions) {
   BOOST_TEST(leaves.size() > 30U);
 }
 
+/// Values of the full App Container pod that no other value can replace.
+std::set<std::string> only_values_of_appc() {
+  return {"/acKind",
+          "/apps/0/app/eventHandlers",
+          "/apps/0/app/isolators/0/name",
+          "/apps/0/app/isolators/1/name",
+          "/apps/0/app/isolators/2/name",
+          "/apps/0/app/isolators/3/name",
+          "/apps/0/app/isolators/4/name",
+          "/apps/0/app/isolators/5/name",
+          "/apps/0/app/isolators/6/name",
+          "/apps/0/app/isolators/7/name",
+          "/apps/0/app/isolators/8/name",
+          "/apps/0/app/ports/0/count",
+          "/apps/0/app/ports/0/socketActivated",
+          "/apps/0/mounts/1/appVolume/kind",
+          "/isolators/0/name",
+          "/isolators/1/name",
+          "/volumes/1/kind"};
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(exports_of_all_attributes)
@@ -176,14 +197,7 @@ BOOST_AUTO_TEST_CASE(of_app_container_for_kubernetes) {
                            "/apps/0/image/labels/0/name", "/apps/0/image/labels/0/value",
                            "/apps/0/image/name", "/userAnnotations/any thing", "/userLabels/l",
                            "/volumes/0/readOnly"},  // as the mount point
-        .only_value = {"/acKind", "/apps/0/app/eventHandlers", "/apps/0/app/isolators/0/name",
-                       "/apps/0/app/isolators/1/name", "/apps/0/app/isolators/2/name",
-                       "/apps/0/app/isolators/3/name", "/apps/0/app/isolators/4/name",
-                       "/apps/0/app/isolators/5/name", "/apps/0/app/isolators/6/name",
-                       "/apps/0/app/isolators/7/name", "/apps/0/app/isolators/8/name",
-                       "/apps/0/app/ports/0/count", "/apps/0/app/ports/0/socketActivated",
-                       "/apps/0/mounts/1/appVolume/kind", "/isolators/0/name", "/isolators/1/name",
-                       "/volumes/1/kind"}});
+        .only_value = only_values_of_appc()});
 }
 
 BOOST_AUTO_TEST_CASE(of_radius_for_kubernetes) {
@@ -230,23 +244,23 @@ BOOST_AUTO_TEST_CASE(of_app_container_for_swarm) {
                            "/apps/0/app/userAnnotations/any thing",  // AC-21
                            "/apps/0/app/userLabels/l",
                            "/apps/0/image/id",  // --image names another one
-                           "/apps/0/image/labels/0/name", "/apps/0/image/labels/0/value",
+                           "/apps/0/image/labels/0/name",
+                           "/apps/0/image/labels/0/value",
                            "/apps/0/image/name",
                            "/apps/0/mounts/0/volume",  // binds and empty volumes have no names
-                           "/apps/0/mounts/1/appVolume/name", "/apps/0/mounts/1/volume",
+                           "/apps/0/mounts/1/appVolume/name",
+                           "/apps/0/mounts/1/volume",
                            "/isolators/1/value/limit",  // the app's own limit is lower
-                           "/ports/0/name", "/ports/0/podPort/name", "/userAnnotations/any thing",
-                           "/userLabels/l", "/volumes/0/name",
+                           "/ports/0/name",
+                           "/ports/0/podPort/name",
+                           "/userAnnotations/any thing",
+                           "/userLabels/l",
+                           "/volumes/0/name",
                            "/volumes/0/readOnly",  // as the mount point
-                           "/volumes/1/gid", "/volumes/1/mode", "/volumes/1/uid"},  // not mounted
-        .only_value = {"/acKind", "/apps/0/app/eventHandlers", "/apps/0/app/isolators/0/name",
-                       "/apps/0/app/isolators/1/name", "/apps/0/app/isolators/2/name",
-                       "/apps/0/app/isolators/3/name", "/apps/0/app/isolators/4/name",
-                       "/apps/0/app/isolators/5/name", "/apps/0/app/isolators/6/name",
-                       "/apps/0/app/isolators/7/name", "/apps/0/app/isolators/8/name",
-                       "/apps/0/app/ports/0/count", "/apps/0/app/ports/0/socketActivated",
-                       "/apps/0/mounts/1/appVolume/kind", "/isolators/0/name", "/isolators/1/name",
-                       "/volumes/1/kind"}});
+                           "/volumes/1/gid",
+                           "/volumes/1/mode",
+                           "/volumes/1/uid"},  // not mounted
+        .only_value = only_values_of_appc()});
 }
 
 BOOST_AUTO_TEST_CASE(of_radius_for_swarm) {
@@ -275,12 +289,12 @@ BOOST_AUTO_TEST_CASE(of_knative_for_swarm) {
        {.without_effect = {container + "/env/1/valueFrom/secretKeyRef/optional",  // left out
                            container + "/envFrom/0/prefix",
                            container + "/envFrom/0/secretRef/optional",
-                           container + "/ports/0/name",  // ports have no names
-                           container + "/readinessProbe/periodSeconds",  // the probe is left out
-                           container + "/securityContext/runAsNonRoot",  // the user is no root
-                           container + "/startupProbe/httpGet/port",     // the probe is left out
-                           container + "/volumeMounts/0/name",           // files have no volume
-                           container + "/volumeMounts/0/readOnly",       // a secret always is
+                           container + "/ports/0/name",                   // ports have no names
+                           container + "/readinessProbe/periodSeconds",   // the probe is left out
+                           container + "/securityContext/runAsNonRoot",   // the user is no root
+                           container + "/startupProbe/httpGet/port",      // the probe is left out
+                           container + "/volumeMounts/0/name",            // files have no volume
+                           container + "/volumeMounts/0/readOnly",        // a secret always is
                            "/spec/template/spec/initContainers/0/image",  // left out
                            volumes + "/0/name",
                            volumes + "/0/secret/defaultMode",  // the item has a mode
