@@ -119,8 +119,15 @@ answering_nodes() {
 answers_on() { [[ $(answering_nodes "$1" | wc -l) == "$2" ]]; }
 check_answer() { [[ $(answering_nodes "$1" | cut -d' ' -f2-) == "$2" ]]; }
 
-# in_shop COMMAND…: runs a command in a replica of the shop on the manager, where there is one.
-in_shop() { on n1 exec "$(on n1 ps -q --filter label=com.docker.swarm.service.name=shop_web | head -n 1)" "$@"; }
+# in_shop COMMAND…: runs a command in a replica of the shop, on the first node that has one.
+in_shop() {
+  local name id
+  for name in "${NODES[@]}"; do
+    id=$(on "$name" ps -q --filter label=com.docker.swarm.service.name=shop_web | head -n 1)
+    [[ -z $id ]] || { on "$name" exec "$id" "$@" && return; }
+  done
+  return 1
+}
 
 # A client in the network of the shop asks without pause, and prints the answers. (Debian's busybox crashes in `wget -T`.)
 start_client() {

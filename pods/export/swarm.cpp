@@ -16,20 +16,24 @@ bool is_service_name(std::string_view text, std::size_t longest) {
          std::ranges::all_of(text, [&](char c) { return is_word(c) || c == '-' || c == '_'; });
 }
 
+/// The name of the container, if it can be that of a service. Otherwise, and if an earlier service
+/// has the name because its container's own was none, a name that is alike.
 std::string service_name(Translation& translation, const Container& container,
                          const YamlPart& services) {
   constexpr std::size_t kLongest = 63;  // of "STACK_SERVICE"
   const std::size_t longest = kLongest - 1 - translation.request().name.size();
-  if (is_service_name(container.name, longest)) return container.name;
-  translation.lose(container.place, "name",
-                   "the name of a service must be at most {} letters, digits, \"-\" and \"_\", not "
-                   "\"{}\"",
-                   longest, container.name);
+  const bool is_good = is_service_name(container.name, longest);
+  if (is_good && !services.has(container.name)) return container.name;
+  if (!is_good)
+    translation.lose(container.place, "name",
+                     "the name of a service must be at most {} letters, digits, \"-\" and \"_\", "
+                     "not \"{}\"",
+                     longest, container.name);
   std::set<std::string> used;
   for (const bundle::Node* service = services.node()->first; service != nullptr;
        service = service->next)
     used.emplace(service->key);
-  return unique_name(as_dns_label(container.name).substr(0, longest), used);
+  return unique_name(as_dns_label(std::string_view(container.name).substr(0, longest)), used);
 }
 
 /// Swarm has no pods.
@@ -54,18 +58,21 @@ void lose_pod(Translation& translation) {
   lose_pod_limits(translation);
 }
 
+constexpr std::string_view kNoScaling =
+    "Swarm does not scale automatically: `docker service scale` does by hand";
+
 /// Scaling, and the traffic and the instances of Knative.
 void lose_cluster_s(Translation& translation) {
   const Pod& pod = translation.pod();
   lose_other_replicas(translation);
-  if (pod.scaling)
-    translation.lose(pod.scaling->place, "",
-                     "Swarm does not scale automatically: `docker service scale` does by hand");
   for (const Elsewhere& part : pod.elsewhere) {
     const bool is_replicas =
         pod.replicas && (part.place == pod.replicas->place || part.place == pod.replicas->differs);
     const bool is_scaling = pod.scaling && part.place == pod.scaling->place;
-    if (!is_replicas && !is_scaling)
+    const bool is_of_knative = part.place->key.starts_with("autoscaling.knative.dev/");
+    if (is_of_knative || is_scaling)
+      translation.lose(part.place, "", "{}", kNoScaling);
+    else if (!is_replicas)
       translation.lose(part.place, "", "{}, which Swarm does not have", part.sentence);
   }
 }
@@ -109,9 +116,7 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
   TRY(add_swarm_mounts(stack, container, service));
   add_swarm_health_check(translation, container, service);
   service.add("stop_grace_period", fmt::format("{}s", kSwarmGrace.count()));
-  YamlPart labels = service.new_object();
-  for (const auto& [label, value] : container.annotations) labels.add(label, value);
-  service.add_unless_empty("labels", labels);
+  service.add_unless_empty("labels", swarm_labels(translation, container.annotations));
   service.add_unless_empty("deploy", swarm_deploy(stack, container, service));
   services.add(name, service);
   return {};

@@ -7,8 +7,6 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::string_view kReserved = "com.docker.";  // labels of Docker itself
-
 /// "0.1": thousandths, the least that Swarm knows, rounded up.
 std::string cpu_text(double cpus) {
   const std::uint64_t count = in_thousandths(cpus);
@@ -71,16 +69,6 @@ YamlPart swarm_resources(Translation& translation, const Container& container) {
   return out;
 }
 
-YamlPart service_labels(Translation& translation) {
-  YamlPart out = translation.new_object();
-  for (const auto& [name, value] : translation.pod().annotations)
-    if (name.starts_with(kReserved))
-      translation.lose_named(name, "the label \"{}\" is one of Docker's own", name);
-    else
-      out.add(name, value);
-  return out;
-}
-
 /// Adds a port of the nodes that leads to `port`. `host`: the document's port of the host.
 void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, YamlPart& list) {
   Translation& translation = stack.translation;
@@ -111,6 +99,18 @@ bool has_host_port(const YamlPart& service) {
 }
 
 }  // namespace
+
+YamlPart swarm_labels(Translation& translation,
+                      const std::map<std::string, std::string>& annotations) {
+  constexpr std::string_view kReserved = "com.docker.";
+  YamlPart out = translation.new_object();
+  for (const auto& [name, value] : annotations)
+    if (name.starts_with(kReserved))
+      translation.lose_named(name, "the label \"{}\" is one of Docker's own", name);
+    else
+      out.add(name, value);
+  return out;
+}
 
 YamlPart swarm_ports(SwarmStack& stack, const Container& container) {
   const std::vector<HostPort>& host_ports = stack.translation.pod().host_ports;
@@ -154,7 +154,7 @@ YamlPart swarm_deploy(SwarmStack& stack, const Container& container, const YamlP
         .add("constraints",
              std::vector<std::string>{fmt::format("node.labels.{} == true", stack.volume_label())});
   out.add_unless_empty("resources", swarm_resources(translation, container));
-  out.add_unless_empty("labels", service_labels(translation));
+  out.add_unless_empty("labels", swarm_labels(translation, pod.annotations));
   return out;
 }
 

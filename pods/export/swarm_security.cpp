@@ -16,7 +16,13 @@ void add_user(Translation& translation, const Container& container, YamlPart& se
     translation.lose(container.place, "securityContext/runAsGroup",
                      "the group {} needs a user (--user USER:GROUP)", container.group);
   const auto number = linux::number<std::uint32_t>(container.user);
-  if (container.forbid_root && (!number || *number == 0))
+  const bool may_be_root = !number || *number == 0;
+  if (container.forbid_root && may_be_root && translation.request().given.forbid_root)
+    translation.lose(
+        nullptr, "",
+        "--forbid-root: Swarm does not ask who the user is: --user with a number above "
+        "0 is not root");
+  else if (container.forbid_root && may_be_root)
     translation.lose(container.place, "securityContext/runAsNonRoot",
                      "Swarm does not ask who the user is: a number above 0 (--user) is not root");
   for (const Gid gid : container.extra_groups)

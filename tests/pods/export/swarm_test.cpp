@@ -324,6 +324,37 @@ BOOST_AUTO_TEST_CASE(scaling_is_by_hand) {
   BOOST_TEST(stack(text, {.lossy = true}).contains("      replicas: 3\n"));
 }
 
+BOOST_AUTO_TEST_CASE(instances_and_traffic_of_knative_are_named) {
+  const std::string text =
+      with(with(full_knative(), R"(min-scale": "1")", R"(min-scale": "3")"),
+           R"("percent": 100, "latestRevision": true)", R"("percent": 90, "latestRevision": true)");
+  const std::string error = stack(text);
+  BOOST_TEST(error.contains("min-scale: Swarm does not scale automatically"));
+  BOOST_TEST(error.contains("/spec/traffic: traffic to anything but 100 percent"));
+  BOOST_TEST(error.contains("which Swarm does not have"));
+}
+
+BOOST_AUTO_TEST_CASE(two_containers_never_become_one_service) {
+  const std::string text = with(kOamShop, "    - name: web\n      image: example.com/web:1",
+                                "    - {name: Web.1, image: a}\n    - {name: web-1, image: b}\n"
+                                "    - name: web\n      image: example.com/web:1");
+  const std::string lossy = stack(text, {.lossy = true});
+  BOOST_TEST(lossy.contains("\n  web-1:\n    image: a\n"));
+  BOOST_TEST(lossy.contains("\n  web-1-2:\n    image: b\n"));
+}
+
+BOOST_AUTO_TEST_CASE(labels_of_docker_itself_and_a_user_who_may_be_root_are_refused) {
+  ExportOptions options;
+  options.given.labels = {{"com.docker.swarm.task", "x"}};
+  BOOST_TEST(
+      stack(kRadiusShop, options).contains("\"com.docker.swarm.task\" is one of Docker's own"));
+  options = {};
+  options.given.forbid_root = true;
+  BOOST_TEST(stack(kRadiusShop, options).contains("f: --forbid-root: Swarm does not ask"));
+  options.given.user = "7";
+  BOOST_TEST(stack(kRadiusShop, options).contains("    user: \"7\"\n"));
+}
+
 BOOST_AUTO_TEST_CASE(a_probe_over_the_network_is_no_health_check) {
   const std::string text =
       with(kRadiusShop, "{exec: {command: [test, -e, /up]}}", "{httpGet: {path: /h, port: 8080}}");
