@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pods/export/translation.hpp"
+#include "pods/export/exported.hpp"
 
 namespace ocirun::pods {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pods/export/translation.hpp"
+#include "pods/export/exported.hpp"
 #include "pods/plan/bindings.hpp"
 
 namespace ocirun::pods {
@@ -53,6 +53,15 @@ std::string without_templates(std::string_view text);
 
 /// "64M", "1000b": bytes with the largest unit that leaves them whole. Units are powers of 1024.
 std::string compose_bytes(std::uint64_t bytes);
+
+/// Adds the files of a volume that is a secret or a config map to the lists of a service, and to
+/// the stack the configs and secrets that they come from. Losses: a secret whose keys are unknown,
+/// a config map whose content is. Errors: it cannot be read.
+Result<void> add_swarm_key_files(SwarmStack& stack, const Volume& volume, const Mount& mount,
+                                 YamlPart& configs, YamlPart& secrets);
+/// The same for a config file of OAM. Losses: an empty file, and one that is too large.
+void add_swarm_config(SwarmStack& stack, const Container& container, const ConfigFile& file,
+                      YamlPart& configs);
 
 /// Adds volumes, configs and secrets to a service, and to the stack what they refer to. Losses: a
 /// secret whose keys are unknown; sizes, modes and parts of volumes. Errors: a secret or a config
