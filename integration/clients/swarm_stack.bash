@@ -177,11 +177,11 @@ check_stacks() {
   check "a client asks without pause" start_client
   check "an image is replaced without a failed request" image_replaced
   check "an exported Radius resource runs with two replicas" deployed front front.yaml 2
-  check "and answers on its port of two nodes" within 30 answers_on 80 2
+  check "the Radius resource answers on its port of two nodes" within 30 answers_on 80 2
   check "an exported Knative service runs" deployed hello hello.yaml 1 --lossy
-  check "and answers on its port" within 30 check_answer 8081 hello
+  check "the Knative service answers on its port" within 30 check_answer 8081 hello
   check "an exported App Container pod runs" deployed worker worker.json 1 --image worker=docker://localhost/web:1
-  check "and answers on its port" within 30 check_answer 82 worker
+  check "the App Container pod answers on its port" within 30 check_answer 82 worker
   check "a node dies: its replicas move, and the port answers again" a_node_dies
   check "stack rm, and the nodes leave" stacks_removed
 }
