@@ -170,7 +170,7 @@ check_stacks() {
   check "three nodes" three_nodes
   check "two versions of an image" two_versions
   check "an exported OAM workload runs" deployed shop shop.yaml 1
-  check_output "with its config and its variable, in which nothing is replaced" '$5 {{.Node.ID}} a config' in_shop_is
+  check_output "its replica has the config, and the variable as the document writes it" '$5 {{.Node.ID}} a config' in_shop_is
   check "scaled from 1 to 20" scaled_stack 20
   check_output "all of them are the runtime's" 20 number_of_states
   check "scaled from 20 to 3" scaled_stack 3
