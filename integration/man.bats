@@ -78,6 +78,9 @@ foreign() {
       FOREIGN='skopeo --authfile --raw --retry-times --tmpdir --remove-signatures --preserve-digests --dest-oci-accept-uncompressed-layers'
       ;;
     pods/systemd/units.cpp) FOREIGN='systemd-socket-proxyd --exit-idle-time' ;;
+    pods/cli/export.cpp) FOREIGN='docker --resolve-image' ;;
+    pods/export/swarm.cpp) FOREIGN='docker --compose-file --with-registry-auth' ;;
+    pods/export/swarm_mounts.cpp) FOREIGN='docker --label-add' ;;
     runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
@@ -93,7 +96,7 @@ foreign() {
       FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
       ;;
     README.md)
-      FOREIGN='./dev --quick --landing --arch cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary'
+      FOREIGN='./dev --quick --landing --arch cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary docker --compose-file'
       ;;
   esac
 }

@@ -29,7 +29,7 @@ END
   radius
   run run_pod
   equal 1 "$status"
-  has '2 replicas need several machines: one machine runs 1; `ocirun pod export --to kubernetes` writes it' "$(<output)"
+  has '2 replicas need several machines: one machine runs 1; `ocirun pod export --to kubernetes|swarm` writes it' "$(<output)"
   export_app --runtime-class ocirun
   equal 0 "$status"
   equal '' "$stderr"
@@ -93,10 +93,10 @@ END
   has '--seccomp ' "$stderr"
   run --separate-stderr "$OCIRUN" pod export app.yaml
   equal 1 "$status"
-  has '--to kubernetes is missing' "$stderr"
+  has '--to kubernetes or --to swarm is missing' "$stderr"
   run --separate-stderr "$OCIRUN" pod export --to mars app.yaml
   equal 1 "$status"
-  has '--to mars: must be kubernetes' "$stderr"
+  has '--to mars: must be kubernetes or swarm' "$stderr"
 }
 
 # is_valid: the objects in $output conform to the schemas of Kubernetes.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The check list of Docker Swarm: one node, whose services run up to fifty replicas at once, in a machine twenty. All its cgroups are below the
-# list's own cgroup or slice $PARENT, in the hierarchy $CGROUPS.
+# list's own cgroup or slice $PARENT, in the hierarchy $CGROUPS. Then three nodes, which run exported stacks.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=swarm
 # shellcheck source=integration/clients/lib.bash
@@ -219,4 +219,14 @@ left_over() {
 }
 check "no container, process, state, cgroup or mount is left" left_over
 check "swarm leave" docker swarm leave --force
+stop_daemon
+
+# --- what `ocirun pod export` writes -----------------------------------------------------------------------
+# shellcheck source=integration/clients/swarm_stack.bash
+source "$(dirname "${BASH_SOURCE[0]}")/swarm_stack.bash"
+if [[ $CGROUP_DRIVER == cgroupfs ]]; then
+  check_stacks
+else
+  skip "a Swarm of three nodes runs exported stacks" "a node of namespaces has no systemd"
+fi
 end_list

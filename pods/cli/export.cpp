@@ -1,17 +1,32 @@
 #include "pods/export/export.hpp"
 
+#include <fcntl.h>
+#include <fmt/ranges.h>
+
 #include <array>
 
+#include "linux/base/name_table.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/images/reference.hpp"
 #include "pods/model/scalars.hpp"
+#include "pods/prepare/output_files.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
 
+enum class Engine : std::uint8_t { kKubernetes, kSwarm };
+
+constexpr linux::Named<Engine> kEngines[] = {{"kubernetes", Engine::kKubernetes},
+                                             {"swarm", Engine::kSwarm}};
+constexpr linux::Named<PortMode> kPortModes[] = {{"ingress", PortMode::kIngress},
+                                                 {"host", PortMode::kHost}};
+constexpr linux::Named<EndpointMode> kEndpointModes[] = {{"vip", EndpointMode::kVip},
+                                                         {"dnsrr", EndpointMode::kDnsrr}};
+
 constexpr std::array kExportOwnOptions{
-    Option{"to", "kubernetes", "the engine"},
+    Option{"to", "kubernetes|swarm", "the engine"},
     Option{"kind", "Deployment|Pod|StatefulSet",
            "the object of Kubernetes (default: Deployment if the containers are always restarted, "
            "else Pod)"},
@@ -19,6 +34,12 @@ constexpr std::array kExportOwnOptions{
            "the runtime of the pods in Kubernetes; ocirun comes with its RuntimeClass"},
     Option{"size", "NAME=SIZE",
            "write a claim of SIZE, such as 1Gi, for the persistent volume NAME"},
+    Option{"output", "DIR", "write compose.yaml and the files of its configs into DIR, for Swarm",
+           'o'},
+    Option{"port-mode", "ingress|host",
+           "open the ports on all nodes of Swarm (default), or on those of the containers"},
+    Option{"endpoint-mode", "vip|dnsrr",
+           "the name of a service of Swarm leads to one address (default), or to all containers"},
     Option{"lossy", "", "write what the engine cannot say as comments, instead of an error"},
 };
 
@@ -88,35 +109,103 @@ Result<std::optional<ExportedKind>> kind_of(const Arguments& arguments) {
   return refuse("--kind {}: must be Deployment, Pod or StatefulSet", *text);
 }
 
+/// The value of an option with the words of `table`; the first word by default.
+template <typename Mode, std::size_t N>
+Result<Mode> mode_of(const Arguments& arguments, std::string_view option,
+                     const linux::Named<Mode> (&table)[N]) {
+  const auto text = arguments.value(option);
+  if (!text) return table[0].value;
+  if (const auto mode = linux::value_of(table, *text)) return *mode;
+  return refuse("--{} {}: must be {}", option, *text, fmt::join(linux::names_of(table), " or "));
+}
+
 /// Options that complete a document here, and that the engine's machines replace.
-void warn_of_this_machine_s(const Arguments& arguments) {
-  for (const auto& [option, instead] :
-       {std::pair("images", "an engine fetches images from a registry"),
-        std::pair("volume", "the engine has its own volumes"),
-        std::pair("plain-http", "the engine's machines reach registries by their own settings"),
-        std::pair("pull-secret", "the engine must have the secret, and its file is not exported"),
-        std::pair("pull-timeout", "the engine has its own time limits"),
-        std::pair("secret", "the engine must have the secret, and its files are not exported"),
-        std::pair("extended", "the engine's machines have their own resources"),
-        std::pair("seccomp-profiles", "the engine's machines have their own files")})
+void warn_of_this_machine_s(const Arguments& arguments, Engine engine) {
+  const auto warn_of = [&](std::string_view option, std::string_view instead) {
     if (arguments.has(option)) warn(fmt::format("--{} has no effect: {}", option, instead));
+  };
+  warn_of("images", "an engine fetches images from a registry");
+  warn_of("volume", "the engine has its own volumes");
+  warn_of("plain-http", "the engine's machines reach registries by their own settings");
+  warn_of("pull-secret", "the engine must have the secret, and its file is not exported");
+  warn_of("pull-timeout", "the engine has its own time limits");
+  warn_of("extended", "the engine's machines have their own resources");
+  warn_of("seccomp-profiles", "the engine's machines have their own files");
+  if (engine ==
+      Engine::kSwarm)  // --secret gives the content of config maps and the keys of secrets
+    warn_of("pull", "`docker stack deploy --resolve-image` has the rules of Swarm");
+  else
+    warn_of("secret", "the engine must have the secret, and its files are not exported");
+}
+
+/// Refuses the options of the other engine.
+Result<void> check_options_of(Engine engine, const Arguments& arguments) {
+  constexpr std::array<std::string_view, 3> kKubernetes{"kind", "runtime-class", "size"};
+  constexpr std::array<std::string_view, 3> kSwarm{"output", "port-mode", "endpoint-mode"};
+  const bool is_swarm = engine == Engine::kSwarm;
+  for (const std::string_view option : is_swarm ? kKubernetes : kSwarm)
+    if (arguments.has(option))
+      return refuse("--{}: is an option of --to {}, not of --to {}", option,
+                    is_swarm ? "kubernetes" : "swarm", is_swarm ? "swarm" : "kubernetes");
+  return {};
+}
+
+/// Writes compose.yaml, and the configs that it refers to, into the directory. The files of an
+/// earlier export are replaced.
+Result<void> write_stack(const HostPath& path, const Exported& exported) {
+  constexpr std::string_view kConfigs = "configs/";
+  constexpr mode_t kMode = 0600;  // --param and --env may give what others should not read
+  const std::string compose = "compose.yaml";
+  OutputFiles files;
+  TRY_ASSIGN(const Fd directory, files.open_or_make(Fd{AT_FDCWD}, path.string()));
+  TRY(check_own_file(directory, compose, "# docker stack deploy ", "export"));
+  if (!exported.files.empty()) {
+    TRY_ASSIGN(const Fd below,
+               files.open_or_make(directory, std::string(kConfigs.substr(0, kConfigs.size() - 1))));
+    for (const auto& [name, text] : exported.files)
+      TRY(files.write(below, name.substr(kConfigs.size()), text, kMode));
+  }
+  TRY(files.write(directory, compose, exported.text, kMode));
+  files.keep();
+  return {};
+}
+
+Result<void> give_out(const Arguments& arguments, const Exported& exported) {
+  const auto output = arguments.value("output");
+  if (output) {
+    TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
+    TRY(within(write_stack(directory, exported), "--output {}", *output));
+    return print(fmt::format("{}/compose.yaml\n", directory.string()));
+  }
+  if (!exported.files.empty())
+    return refuse(
+        "the config files of the workload are files beside the Compose file: --output DIR writes "
+        "all of them");
+  return print(exported.text);
+}
+
+Result<Engine> engine_of(const Arguments& arguments) {
+  if (!arguments.has("to")) return refuse("--to kubernetes or --to swarm is missing");
+  return mode_of(arguments, "to", kEngines);
 }
 
 Result<int> run_export(const Arguments& arguments, const Caller&) {
-  const auto target = arguments.value("to");
-  if (!target) return refuse("--to kubernetes is missing");
-  if (*target != "kubernetes") return refuse("--to {}: must be kubernetes", *target);
+  TRY_ASSIGN(const Engine engine, engine_of(arguments));
+  TRY(check_options_of(engine, arguments));
+  const Audience audience = engine == Engine::kSwarm ? Audience::kSwarm : Audience::kManyMachines;
   const std::string& file = arguments.operands().front();
-  TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file, Audience::kManyMachines));
+  TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file, audience));
   TRY_ASSIGN(const Given given, read_given(arguments));
   TRY(replace_parts(given, workload.pod));
-  TRY(check_given(given, workload, Audience::kManyMachines));
-  warn_of_this_machine_s(arguments);
+  TRY(check_given(given, workload, audience));
+  warn_of_this_machine_s(arguments, engine);
   TRY_ASSIGN(std::string name, name_for(arguments, workload, file));
   TRY_ASSIGN(auto images, references_of(given));
   TRY_ASSIGN(auto sizes, sizes_of(arguments, workload.pod));
   TRY_ASSIGN(const auto seccomp, seccomp_for_export(arguments));
   TRY_ASSIGN(const auto kind, kind_of(arguments));
+  TRY_ASSIGN(const PortMode port_mode, mode_of(arguments, "port-mode", kPortModes));
+  TRY_ASSIGN(const EndpointMode endpoint_mode, mode_of(arguments, "endpoint-mode", kEndpointModes));
   const ExportRequest request{.workload = workload,
                               .given = given,
                               .name = std::move(name),
@@ -125,10 +214,13 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
                               .seccomp = seccomp,
                               .kind = kind,
                               .runtime_class = arguments.value("runtime-class").value_or(""),
+                              .port_mode = port_mode,
+                              .endpoint_mode = endpoint_mode,
                               .lossy = arguments.has("lossy")};
-  TRY_ASSIGN(const Exported exported, export_to_kubernetes(request));
+  TRY_ASSIGN(const Exported exported,
+             engine == Engine::kSwarm ? export_to_swarm(request) : export_to_kubernetes(request));
   for (const std::string& sentence : exported.notes) note(sentence);
-  TRY(print(exported.text));
+  TRY(give_out(arguments, exported));
   return 0;
 }
 
@@ -137,7 +229,7 @@ const std::vector<Option> kExportOptions = with_given_options(kExportOwnOptions)
 }  // namespace
 
 const Command kExport{.name = "export",
-                      .operands = "--to kubernetes FILE",
+                      .operands = "--to kubernetes|swarm FILE",
                       .summary = "write a document for an engine of many machines",
                       .options = kExportOptions,
                       .least_operands = 1,

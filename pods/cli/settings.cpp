@@ -178,7 +178,9 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   Workload workload = read_workload(name, text, ignored);
   if (const auto pod_name = arguments.value("name")) rename_in_variables(*pod_name, workload.pod);
   const bool is_here = audience == Audience::kThisMachine;
-  for (const std::string& warning : is_here ? workload.warnings : workload.export_warnings)
+  for (const std::string& warning : is_here                        ? workload.warnings
+                                    : audience == Audience::kSwarm ? workload.swarm_warnings
+                                                                   : workload.export_warnings)
     warn(warning);
   if (is_here) warn_of_pull_secrets(arguments, workload);
   std::vector<std::string> sentences = workload.problems;

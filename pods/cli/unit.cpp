@@ -12,6 +12,7 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/prepare/find_image.hpp"
+#include "pods/prepare/output_files.hpp"
 #include "pods/systemd/patience.hpp"
 #include "pods/systemd/units.hpp"
 
@@ -210,34 +211,16 @@ Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
   return plan;
 }
 
-/// A file of somebody else stays.
-Result<void> check_own(Fd directory, const UnitFile& unit) {
-  constexpr std::size_t kMost = std::size_t{1} << 20;
-  const auto text = linux::read_file(directory, unit.name, kMost, O_NOFOLLOW);
-  if (!text && text.error().number() == ENOENT) return {};
-  if (text && text->starts_with(first_words_of_unit(unit.name))) return {};
-  if (!text) return within(Result<void>(std::unexpected(text.error())), unit.name);
-  return fail(EEXIST, "{} was not written by `ocirun pod unit`", unit.name);
-}
-
-/// Writes all units or, after an error, none that was not there before.
+/// Writes all units or, after an error, none that was not there before. A file of somebody else
+/// stays.
 Result<void> write_units(const std::string& path, const std::vector<UnitFile>& units) {
   TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
-  std::vector<std::string> made;
-  const auto write = [&]() -> Result<void> {
-    for (const UnitFile& unit : units) {
-      const bool is_new = !linux::sys::openat(directory, unit.name.c_str(), O_PATH | O_NOFOLLOW);
-      TRY(within(linux::replace_file(directory, unit.name, unit.text, 0644), unit.name));
-      if (is_new) made.push_back(unit.name);
-    }
-    return {};
-  };
-  for (const UnitFile& unit : units) TRY(check_own(directory, unit));
-  auto written = write();
-  if (!written)
-    for (const std::string& name : made)
-      static_cast<void>(linux::sys::unlinkat(directory, name.c_str(), 0));
-  return written;
+  for (const UnitFile& unit : units)
+    TRY(check_own_file(directory, unit.name, first_words_of_unit(unit.name), "unit"));
+  OutputFiles files;
+  for (const UnitFile& unit : units) TRY(files.write(directory, unit.name, unit.text, 0644));
+  files.keep();
+  return {};
 }
 
 Result<int> unit(const Arguments& arguments, const Caller& caller) {

@@ -191,6 +191,12 @@ bool is_copied(const Workload& workload, Place place) {
   return true;
 }
 
+/// Whether a value that has no effect here has one for Swarm: a port of a Service is one of the
+/// nodes (RX-7).
+bool is_written_for_swarm(const Workload& workload, Place place) {
+  return place != nullptr && workload.pod.kind == Kind::kRadius && place->key == "port";
+}
+
 /// Whether `pod export` writes a value that has no effect here. All of Knative's documents goes to
 /// Kubernetes.
 bool is_written_by_export(const Workload& workload, Place place) {
@@ -211,10 +217,13 @@ std::string Workload::at(Place place) const {
 }
 
 std::string Workload::at(const Elsewhere& part) const {
+  const auto& replicas = pod.replicas;
+  const bool is_replicas =
+      replicas && (part.place == replicas->place || part.place == replicas->differs);
   return fmt::format(
-      "{}: {}; `ocirun pod export --to kubernetes` writes it for a cluster (--ignore {} leaves it "
-      "out)",
-      at(part.place), part.sentence, part.place->key);
+      "{}: {}; `ocirun pod export --to {}` writes it for a cluster (--ignore {} leaves it out)",
+      at(part.place), part.sentence, is_replicas ? "kubernetes|swarm" : "kubernetes",
+      part.place->key);
 }
 
 Workload read_workload(std::string file, std::string_view text,
@@ -237,6 +246,9 @@ Workload read_workload(std::string file, std::string_view text,
   workload.export_warnings = workload.source->warnings(
       workload.file, report,
       [&](const bundle::Node* node) { return !is_written_by_export(workload, node); });
+  workload.swarm_warnings = workload.source->warnings(
+      workload.file, report,
+      [&](const bundle::Node* node) { return !is_written_for_swarm(workload, node); });
   workload.problem_count = report.problem_count();
   workload.unused_ignored = report.unused_ignored();
   return workload;

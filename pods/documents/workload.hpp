@@ -21,6 +21,7 @@ struct Workload {
       problems;  // sentences with their places; the pod is complete only if there are none
   std::vector<std::string> warnings;
   std::vector<std::string> export_warnings;  // those that hold for `pod export` too
+  std::vector<std::string> swarm_warnings;   // those that hold for `pod export --to swarm`
   std::size_t problem_count = 0;  // `problems` has the first bundle::Report::kMaxListed of them
   std::vector<std::string> unused_ignored;  // names of --ignore that no refused part has
   std::vector<Place> left_out;              // the parts that --ignore leaves out

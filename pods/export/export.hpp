@@ -14,6 +14,11 @@ namespace ocirun::pods {
 /// The object of Kubernetes that keeps the pods.
 enum class ExportedKind : std::uint8_t { kDeployment, kPod, kStatefulSet };
 
+/// How Swarm publishes ports: on each node, which lead to all tasks, or on the nodes of the tasks.
+enum class PortMode : std::uint8_t { kIngress, kHost };
+/// What the name of a service leads to in Swarm: one address for all tasks, or those of the tasks.
+enum class EndpointMode : std::uint8_t { kVip, kDnsrr };
+
 /// A workload for an engine of many machines.
 struct ExportRequest {
   const Workload& workload;  // without problems; replace_parts() has changed its pod
@@ -21,15 +26,18 @@ struct ExportRequest {
   std::string name;          // of the pod
   std::map<std::string, std::string> images;   // --image NAME=docker://REFERENCE, without docker://
   std::map<std::string, std::uint64_t> sizes;  // --size NAME=SIZE: bytes of a persistent volume
-  std::optional<SeccompRequest::Kind> seccomp;  // --seccomp
-  std::optional<ExportedKind> kind;             // --kind
-  std::string runtime_class;                    // --runtime-class; "": the engine's default
-  bool lossy = false;                           // --lossy
+  std::optional<SeccompRequest::Kind> seccomp;      // --seccomp
+  std::optional<ExportedKind> kind;                 // --kind
+  std::string runtime_class;                        // --runtime-class; "": the engine's default
+  PortMode port_mode = PortMode::kIngress;          // --port-mode
+  EndpointMode endpoint_mode = EndpointMode::kVip;  // --endpoint-mode
+  bool lossy = false;                               // --lossy
 };
 
 struct Exported {
-  std::string text;                // YAML
-  std::vector<std::string> notes;  // sentences for the person at the terminal
+  std::string text;                          // YAML
+  std::map<std::string, std::string> files;  // what the text refers to: contents by relative path
+  std::vector<std::string> notes;            // sentences for the person at the terminal
 };
 
 /// The objects of Kubernetes that run the workload: a Deployment, Pod, StatefulSet, or, without a
@@ -37,5 +45,10 @@ struct Exported {
 /// references, never content. Errors list all that Kubernetes cannot say, each with its place,
 /// unless the request is lossy; then comments in the text list it.
 Result<Exported> export_to_kubernetes(const ExportRequest& request);
+
+/// A Compose file of version 3.8 for `docker stack deploy`, in which each container is a service,
+/// and the files of its configs. Secrets are external, never content. Errors list all that Swarm
+/// cannot say, each with its place, unless the request is lossy; then comments in the text list it.
+Result<Exported> export_to_swarm(const ExportRequest& request);
 
 }  // namespace ocirun::pods

@@ -201,9 +201,7 @@ Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   if (is_knative && !request.kind) return export_knative(request);
   Translation translation(request);
   if (is_knative) lose_knatives_own(translation);
-  if (const auto& replicas = translation.pod().replicas; replicas && replicas->differs != nullptr)
-    translation.lose(replicas->differs, "", "is another number of replicas than at {}",
-                     bundle::pointer_to(*replicas->place));
+  lose_other_replicas(translation);
   KubernetesPod pod{.translation = translation, .kind = choose_kind(translation)};
   plan_port_names(pod);
   plan_volumes(pod);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pods/export/translation.hpp"
+#include "pods/export/exported.hpp"
 #include "pods/kubernetes/names.hpp"
 
 namespace ocirun::pods {
@@ -54,8 +54,7 @@ void plan_volumes(KubernetesPod& pod);
 void plan_config_files(KubernetesPod& pod);
 
 /// Adds a container to the list `out`.
-void add_kubernetes_container(const KubernetesPod& pod, const Container& container, bool is_init,
-                              YamlPart& out);
+void add_kubernetes_container(const KubernetesPod& pod, const Container& container, YamlPart& out);
 /// env and envFrom of a container.
 YamlPart kubernetes_variables(Translation& translation, const Container& container);
 YamlPart kubernetes_variable_sources(Translation& translation, const Container& container);

@@ -22,19 +22,6 @@ void add_amounts(const Amounts& amounts, YamlPart& out) {
   if (amounts.memory) out.add("memory", byte_quantity(*amounts.memory));
 }
 
-template <typename Number>
-void lower(std::optional<Number>& limit, const std::optional<Number>& other) {
-  if (other) limit = limit ? std::min(*limit, *other) : *other;
-}
-
-/// A limit of the whole pod is that of its only container.
-void add_pod_limits(Translation& translation, Amounts& limits) {
-  const Pod& pod = translation.pod();
-  if (pod.containers.size() != 1) return;
-  lower(limits.cpus, pod.limits.cpus);
-  lower(limits.memory, pod.limits.memory);
-}
-
 /// Kubernetes makes shares of a request: thousandths * 1024 / 1000.
 void add_shares(Translation& translation, const Container& container, Amounts& requests) {
   if (!container.security.cpu_shares) return;
@@ -67,14 +54,9 @@ void add_extended(Translation& translation, const Resources& resources, YamlPart
                      "does not say");
 }
 
-YamlPart resources(const KubernetesPod& pod, const Container& container, bool is_init) {
+YamlPart resources(const KubernetesPod& pod, const Container& container) {
   Translation& translation = pod.translation;
-  Amounts requests = container.resources.requests, limits = container.resources.limits;
-  if (translation.request().given.requests == Requests::kHard) {
-    if (!limits.cpus) limits.cpus = requests.cpus;
-    if (!limits.memory) limits.memory = requests.memory;
-  }
-  if (!is_init) add_pod_limits(translation, limits);
+  auto [requests, limits] = exported_amounts(translation, container);
   add_shares(translation, container, requests);
   YamlPart out = translation.new_object();
   YamlPart asked = out.new_object(), most = out.new_object();
@@ -135,13 +117,6 @@ void add_probe(Translation& translation, std::string_view name, const std::optio
     out.add("terminationGracePeriodSeconds", static_cast<std::uint64_t>(probe->grace->count()));
 }
 
-/// Whether the port of the host leads to this port of a container.
-bool leads_to(const HostPort& host, const Port& port) {
-  if (host.is_service_s) return false;  // the Service is copied
-  if (!host.pod_port) return host.name == port.name;
-  return host.pod_port->number == port.number && host.pod_port->protocol == port.protocol;
-}
-
 void add_port(std::string_view name, const Port& port, const HostPort* host, YamlPart& list) {
   YamlPart entry = list.add_object();
   entry.add_unless_empty("name", name);
@@ -154,7 +129,8 @@ void add_port(std::string_view name, const Port& port, const HostPort* host, Yam
 
 YamlPart ports(const KubernetesPod& pod, const Container& container) {
   Translation& translation = pod.translation;
-  const std::vector<HostPort>& host_ports = translation.pod().host_ports;
+  std::vector<HostPort> host_ports = translation.pod().host_ports;
+  std::erase_if(host_ports, &HostPort::is_service_s);  // the Service is copied
   YamlPart list = translation.new_object().new_list();
   for (const Port& port : container.ports) {
     std::string_view name = pod.port_names.at(&port);
@@ -165,19 +141,9 @@ YamlPart ports(const KubernetesPod& pod, const Container& container) {
     if (!is_open) add_port(name, port, nullptr, list);
   }
   if (&container != &translation.pod().containers.front()) return list;
-  for (const HostPort& host : host_ports) {  // which no app lists; the apps share their network
-    const bool is_listed =
-        std::ranges::any_of(translation.pod().containers, [&](const Container& other) {
-          return std::ranges::any_of(other.ports,
-                                     [&](const Port& port) { return leads_to(host, port); });
-        });
-    if (is_listed || host.is_service_s) continue;
-    if (host.pod_port)
-      add_port("", *host.pod_port, &host, list);
-    else
-      translation.lose(host.place, "name",
-                       "no app lists a port \"{}\": podPort must say which one it is", host.name);
-  }
+  // The apps share their network: it does not matter which of them has the other ports.
+  for (const HostPort* host : unlisted_host_ports(translation))
+    if (!host->is_service_s) add_port("", *host->pod_port, host, list);
   return list;
 }
 
@@ -192,8 +158,7 @@ std::string container_name(Translation& translation, const Container& container)
 
 }  // namespace
 
-void add_kubernetes_container(const KubernetesPod& pod, const Container& container, bool is_init,
-                              YamlPart& out) {
+void add_kubernetes_container(const KubernetesPod& pod, const Container& container, YamlPart& out) {
   Translation& translation = pod.translation;
   YamlPart entry = out.add_object();
   entry.add("name", container_name(translation, container));
@@ -206,7 +171,7 @@ void add_kubernetes_container(const KubernetesPod& pod, const Container& contain
   entry.add_unless_empty("envFrom", kubernetes_variable_sources(translation, container));
   entry.add_unless_empty("env", kubernetes_variables(translation, container));
   entry.add_unless_empty("ports", ports(pod, container));
-  entry.add_unless_empty("resources", resources(pod, container, is_init));
+  entry.add_unless_empty("resources", resources(pod, container));
   entry.add_unless_empty("volumeMounts", kubernetes_mounts(pod, container));
   add_probe(translation, "livenessProbe", container.liveness, true, entry);
   add_probe(translation, "readinessProbe", container.readiness, false, entry);

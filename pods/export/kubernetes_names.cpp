@@ -1,23 +1,17 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <set>
 
 #include "pods/export/kubernetes.hpp"
 
 namespace ocirun::pods {
 std::string cpu_quantity(double cpus) {
-  // The least thousandth that is no less; a fraction such as 0.1 must not become 101m.
-  const double thousandths = std::ceil(cpus * 1000 - 1e-6);
-  const auto count = static_cast<std::uint64_t>(std::clamp(thousandths, 1.0, 1e15));
+  const std::uint64_t count = in_thousandths(cpus);
   return count % 1000 == 0 ? fmt::format("{}", count / 1000) : fmt::format("{}m", count);
 }
 
 std::string byte_quantity(std::uint64_t bytes) {
-  static constexpr std::array<std::string_view, 7> kUnits = {"",   "Ki", "Mi", "Gi",
-                                                             "Ti", "Pi", "Ei"};
-  std::size_t unit = 0;
-  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
-  return fmt::format("{}{}", bytes, kUnits[unit]);
+  static constexpr std::string_view kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  return in_largest_unit(bytes, kUnits);
 }
 
 std::string without_references(std::string_view text) {

@@ -39,13 +39,6 @@ void copy_members_for_cluster(Translation& translation, YamlPart& spec) {
     if (!spec.has(member->key)) spec.add(member->key, translation.copy_of(*member));
 }
 
-void check_pod_limits(Translation& translation) {
-  const Pod& pod = translation.pod();
-  if ((pod.limits.cpus || pod.limits.memory) && pod.containers.size() > 1)
-    translation.lose(pod.limits_place, "",
-                     "there are no limits of several containers together: write one for each");
-}
-
 std::string_view restart_policy(Restart restart) {
   switch (restart) {
     case Restart::kNever:
@@ -75,15 +68,15 @@ YamlPart kubernetes_pod_spec(const KubernetesPod& pod) {
   add_extra_groups(translation, context);
   spec.add_unless_empty("securityContext", context);
   add_pull_secrets(translation, spec);
-  check_pod_limits(translation);
+  lose_pod_limits(translation);
   if (!source.init_containers.empty()) {
     YamlPart list = spec.add_list("initContainers");
     for (const Container& container : source.init_containers)
-      add_kubernetes_container(pod, container, true, list);
+      add_kubernetes_container(pod, container, list);
   }
   YamlPart list = spec.add_list("containers");
   for (const Container& container : source.containers)
-    add_kubernetes_container(pod, container, false, list);
+    add_kubernetes_container(pod, container, list);
   spec.add_unless_empty("volumes", kubernetes_volumes(pod));
   return spec;
 }

@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::string_view kConfigVolume = "config-files";
 
-/// A name that `used` does not have, which it has from then on.
-std::string unique_name(const std::string& name, std::set<std::string>& used) {
-  std::string unique = name.empty() ? "volume" : name;
-  for (int number = 2; !used.insert(unique).second; ++number)
-    unique = fmt::format("{}-{}", name.substr(0, 55), number);
-  return unique;
-}
-
 /// "ReadWriteMany", …: who may mount the volume at the same time.
 std::string_view access_mode(const Pod& pod, const Volume& volume) {
   if (volume.shares_with_all) return "ReadOnlyMany";
@@ -76,26 +68,12 @@ void plan_claim(KubernetesPod& pod, const Volume& volume, const std::string& lab
   pod.claims.emplace(volume.name, std::move(claim));
 }
 
-/// An App Container's empty volume has a mode and an owner; that of Kubernetes is open to all.
-void check_owner(Translation& translation, const Volume& volume) {
-  if (translation.pod().kind != Kind::kAppc) return;
-  const Volume usual;
-  if (volume.mode != usual.mode)
-    translation.lose(volume.place, "mode", "an empty volume has the mode 0777, not {:04o}",
-                     volume.mode);
-  if (volume.uid != usual.uid)
-    translation.lose(volume.place, "uid", "an empty volume belongs to root, not to {}",
-                     volume.uid.value());
-  if (volume.gid != usual.gid)
-    translation.lose(volume.place, "gid", "an empty volume belongs to root's group, not to {}",
-                     volume.gid.value());
-}
-
 void add_empty_volume(Translation& translation, const Volume& volume, YamlPart& out) {
   YamlPart directory = out.add_object("emptyDir");
   if (volume.in_memory) directory.add("medium", "Memory");
   if (volume.most_bytes) directory.add("sizeLimit", byte_quantity(*volume.most_bytes));
-  check_owner(translation, volume);
+  // Only an App Container asks for a mode and an owner; a volume of Kubernetes is open to all.
+  if (translation.pod().kind == Kind::kAppc) lose_owner(translation, volume, 0777);
 }
 
 /// A secret or a config map.
@@ -149,22 +127,6 @@ void add_volume(const KubernetesPod& pod, const Volume& volume, YamlPart& list) 
   if (volume.read_only) reference.add("readOnly", true);
 }
 
-/// The volumes of the document, and those that mount points ask for.
-std::vector<Volume> all_volumes(const Pod& pod) {
-  std::vector<Volume> all = pod.volumes;
-  std::set<std::string> names;
-  for (const Volume& volume : all) names.insert(volume.name);
-  for (const Container* container : all_containers(pod))
-    for (const MountPoint& point : container->mount_points)
-      if (!is_mounted(*container, point) && names.insert(point.name).second) {
-        Volume& added = all.emplace_back();
-        added.name = added.source = point.name;
-        added.kind = Volume::Source::kOperator;
-        added.place = point.place;
-      }
-  return all;
-}
-
 }  // namespace
 
 void plan_volumes(KubernetesPod& pod) {
@@ -173,7 +135,7 @@ void plan_volumes(KubernetesPod& pod) {
     for (const Mount& mount : container->mounts) first_users.emplace(mount.volume, container);
   std::set<std::string> used;
   if (!pod.translation.pod().kubernetes) used.emplace(kConfigVolume);  // for plan_config_files()
-  for (const Volume& volume : all_volumes(pod.translation.pod())) {
+  for (const Volume& volume : exported_volumes(pod.translation.pod())) {
     const std::string label = unique_name(as_dns_label(volume.name), used);
     pod.volume_names[volume.name] = label;
     if (volume.kind == Volume::Source::kOperator)
@@ -211,7 +173,8 @@ void plan_config_files(KubernetesPod& pod) {
 
 YamlPart kubernetes_volumes(const KubernetesPod& pod) {
   YamlPart list = pod.translation.new_object().new_list();
-  for (const Volume& volume : all_volumes(pod.translation.pod())) add_volume(pod, volume, list);
+  for (const Volume& volume : exported_volumes(pod.translation.pod()))
+    add_volume(pod, volume, list);
   if (pod.config_files.empty()) return list;
   YamlPart files = list.add_object();
   files.add("name", kConfigVolume);

@@ -6,7 +6,6 @@
 
 #include "linux/base/text.hpp"
 #include "pods/model/scalars.hpp"
-#include "pods/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -51,16 +50,6 @@ bool is_boolean_member(std::string_view key) {
                                                 "paused",
                                                 "automountServiceAccountToken"};
   return std::ranges::find(kNames, key) != std::end(kNames);
-}
-
-/// Sets a variable behind those that are there, or in the place of one of the same name.
-void set_variable(std::vector<EnvVariable>& variables, std::map<std::string, std::size_t>& index,
-                  EnvVariable variable) {
-  const auto [same, is_new] = index.emplace(variable.name, variables.size());
-  if (is_new)
-    variables.push_back(std::move(variable));
-  else
-    variables[same->second] = std::move(variable);
 }
 
 }  // namespace
@@ -122,7 +111,8 @@ Result<Exported> Translation::finish() {
     return refuse("{}; --lossy leaves {} out", fmt::join(losses_, "; "),
                   count == 1 ? "it" : fmt::format("these {}", count));
   }
-  Exported out{.text = {}, .notes = std::move(notes_)};
+  Exported out{.text = {}, .files = {}, .notes = std::move(notes_)};
+  if (!introduction_.empty()) out.text += comment(introduction_);
   for (const std::string& sentence : expected_) out.text += comment("Needs " + sentence);
   for (const std::string& sentence : losses_) out.text += comment("Left out: " + sentence);
   bool is_first = true;
@@ -158,111 +148,6 @@ void remove_members_of_cluster(YamlPart& document) {
     if (is_set_by_cluster(member->key)) bundle::unlink(metadata, member);
     member = next;
   }
-}
-
-std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own) {
-  const auto policy = request.given.pulling.policy ? request.given.pulling.policy : own;
-  if (!policy) return "";
-  switch (*policy) {
-    case PullPolicy::kAlways:
-      return "Always";
-    case PullPolicy::kMissing:
-      return "IfNotPresent";
-    case PullPolicy::kNever:
-      return "Never";
-  }
-  return "";
-}
-
-std::string exported_image(Translation& translation, const Container& container) {
-  const auto& images = translation.request().images;
-  for (const std::string& name : {container.image, container.image_name, container.name}) {
-    const auto given = images.find(name);
-    if (given == images.end()) continue;
-    if (!container.image_labels.empty())
-      translation.note(fmt::format(
-          "the image \"{}\" is not compared with the labels that the document has for \"{}\"",
-          given->second, container.name));
-    return given->second;
-  }
-  if (translation.pod().kind != Kind::kAppc) return container.image;
-  translation.lose(container.image_place, "",
-                   "\"{}\" is no name of an image in a registry: --image {}=docker://REFERENCE "
-                   "gives one",
-                   container.image, container.name);
-  return "";
-}
-
-std::vector<EnvVariable> exported_variables(const Translation& translation,
-                                            const Container& container) {
-  const Pod& pod = translation.pod();
-  std::vector<EnvVariable> variables;
-  std::map<std::string, std::size_t> index;
-  const auto set = [&](const std::string& name, const std::string& value) {
-    set_variable(variables, index,
-                 {.name = name, .value = value, .place = container.place, .is_literal = true});
-  };
-  for (const auto& [name, value] : connection_variables(pod, translation.request().given.bindings))
-    set(name, value);
-  for (const EnvVariable& variable : container.env) {
-    EnvVariable copy = variable;
-    if (copy.place == nullptr) copy.place = container.place;
-    set_variable(variables, index, std::move(copy));
-  }
-  for (const auto& [name, value] : platform_variables(pod, container)) set(name, value);
-  return variables;
-}
-
-std::string exported_content(const Translation& translation, const ConfigFile& file) {
-  if (!file.parameter) return file.value.value_or("");
-  const auto& parameters = translation.request().given.bindings.parameters;
-  const auto given = parameters.find(*file.parameter);
-  return given == parameters.end() ? "" : given->second;  // check_given() has refused its absence
-}
-
-std::map<std::string, std::string> exported_annotations(Translation& translation) {
-  const Pod& pod = translation.pod();
-  std::map<std::string, std::string> all = pod.annotations;
-  for (const auto& [name, value] : pod.labels) all.erase(name);
-  const auto containers = all_containers(pod);
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> uses;
-  for (const Container* container : containers)
-    for (const auto& [name, value] : container->annotations) ++uses[{name, value}];
-  for (const Container* container : containers)
-    for (const auto& [name, value] : container->annotations) {
-      if (uses.at({name, value}) == containers.size())
-        all[name] = value;
-      else
-        translation.lose(container->place, "annotations",
-                         "\"{}\" is an annotation of one container: there are only those of the "
-                         "whole pod",
-                         name);
-    }
-  return all;
-}
-
-bool is_mounted(const Container& container, const MountPoint& point) {
-  return std::ranges::find(container.mounts, point.path, &Mount::path) != container.mounts.end();
-}
-
-bool is_read_only(const Container& container, const Mount& mount) {
-  return mount.read_only ||
-         std::ranges::any_of(container.mount_points, [&](const MountPoint& point) {
-           return point.path == mount.path && point.read_only;
-         });
-}
-
-std::string as_dns_label(std::string_view name) {
-  constexpr std::size_t kLongest = 63;
-  std::string label;
-  for (char c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool is_good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_good || (!label.empty() && label.back() != '-')) label += is_good ? c : '-';
-  }
-  label.resize(std::min(label.size(), kLongest));
-  while (label.ends_with('-')) label.pop_back();
-  return label;
 }
 
 }  // namespace ocirun::pods

@@ -39,6 +39,8 @@ class Translation {
   void lose_named(std::string_view name, fmt::format_string<Args...> format, Args&&... args) {
     add_named_loss(name, fmt::vformat(format, fmt::make_format_args(args...)));
   }
+  /// Puts a sentence in front of all others in the output.
+  void introduce(std::string sentence) { introduction_ = std::move(sentence); }
   /// Notes what the target must have already, such as a secret. Each sentence is told once.
   void expect(std::string sentence);
   /// Adds a sentence for the person at the terminal.
@@ -63,6 +65,7 @@ class Translation {
   std::set<Place> left_out_;  // by --ignore
   bundle::Document document_;
   std::vector<const bundle::Node*> documents_;
+  std::string introduction_;
   std::vector<std::string> losses_, expected_, notes_;
 };
 
@@ -70,32 +73,5 @@ class Translation {
 std::vector<Place> documents_of_file(const Workload& workload);
 /// Removes what a cluster has set in a document: its status, and members of its metadata.
 void remove_members_of_cluster(YamlPart& document);
-
-/// The reference of a container's image in a registry; "" after a loss.
-std::string exported_image(Translation& translation, const Container& container);
-/// imagePullPolicy for --pull, else for the container's `own` rule; "" without both.
-std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own = {});
-
-/// The variables that the document sets in a container, in the order in which they are set, and the
-/// platform's own. A later one takes the place of an earlier one of the same name.
-std::vector<EnvVariable> exported_variables(const Translation& translation,
-                                            const Container& container);
-
-/// The content of a config file.
-std::string exported_content(const Translation& translation, const ConfigFile& file);
-
-/// What all containers have alike: their annotations. A loss for each annotation that only some of
-/// several containers have.
-std::map<std::string, std::string> exported_annotations(Translation& translation);
-
-/// Whether a mount of the container has the path of the mount point.
-bool is_mounted(const Container& container, const MountPoint& point);
-
-/// Whether the container mounts the volume read-only: the mount or a mount point says so.
-bool is_read_only(const Container& container, const Mount& mount);
-
-/// The lower-case form of `name` as a DNS label, in which "-" replaces each character that no label
-/// may have; "" if nothing is left.
-std::string as_dns_label(std::string_view name);
 
 }  // namespace ocirun::pods

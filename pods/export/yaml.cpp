@@ -244,6 +244,12 @@ YamlPart YamlPart::add_list(std::string_view name) {
   return part;
 }
 
+void YamlPart::change_texts(const std::function<std::string(std::string_view)>& change) {
+  if (node_->is_string()) node_->text = document_->keep(change(node_->text));
+  for (Node* child = node_->first; child != nullptr; child = child->next)
+    YamlPart(*document_, child).change_texts(change);
+}
+
 YamlPart YamlPart::object_in(std::string_view name) {
   return {*document_, bundle::Editor(*document_).object_in(node_, name)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,9 @@ class YamlPart {
   void add_unless_empty(std::string_view name, std::string_view text) {
     if (!text.empty()) add(name, text);
   }
+
+  /// Replaces each text in the part. Names stay.
+  void change_texts(const std::function<std::string(std::string_view)>& change);
 
   /// A new member or item, which is empty at first.
   YamlPart add_object(std::string_view name = "");

@@ -53,8 +53,8 @@ Result<void> replace_parts(const Given& given, Pod& pod);
 Result<void> keep_claims(const HostPath& data, const Workload& workload, Given& given);
 
 /// Where a workload will run: here, or on the machines of an engine, which has its own secrets,
-/// volumes, devices and images.
-enum class Audience : std::uint8_t { kThisMachine, kManyMachines };
+/// volumes, devices and images. kManyMachines: those of Kubernetes.
+enum class Audience : std::uint8_t { kThisMachine, kManyMachines, kSwarm };
 
 /// Checks that the options give everything that the document only names, and nothing that it does
 /// not name (such as a mistyped --volume). The error lists all faults.

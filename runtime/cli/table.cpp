@@ -127,10 +127,12 @@ constexpr std::array kPodOptions{
     Option{"output", 'o', "DIR", "where bundles or units are written", Completes::kDirectory},
     Option{"user-unit", 0, "", "units for a user's service manager"},
     Option{"activate", 0, "", "start the pod at the first connection"},
-    Option{"to", 0, "kubernetes", "the engine of an export"},
+    Option{"to", 0, "kubernetes|swarm", "the engine of an export", Completes::kWords},
     Option{"kind", 0, "Deployment|Pod|StatefulSet", "the object of an export", Completes::kWords},
     Option{"runtime-class", 0, "NAME", "the runtime of an export's pods"},
     Option{"size", 0, "NAME=SIZE", "the size of a persistent volume"},
+    Option{"port-mode", 0, "ingress|host", "where Swarm opens ports", Completes::kWords},
+    Option{"endpoint-mode", 0, "vip|dnsrr", "what a service's name leads to", Completes::kWords},
     Option{"lossy", 0, "", "comments for what an engine cannot say"}};
 
 constexpr Operand kAnyContainer{Completes::kContainer};

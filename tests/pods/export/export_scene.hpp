@@ -17,6 +17,8 @@ struct ExportOptions {
   std::map<std::string, std::uint64_t> sizes = {};
   std::optional<ExportedKind> kind = {};
   std::string runtime_class = {};
+  PortMode port_mode = PortMode::kIngress;
+  EndpointMode endpoint_mode = EndpointMode::kVip;
   bool lossy = false;
   Given given = {};
   std::string name = {};  // "": that of the document, else "shop"
@@ -38,6 +40,8 @@ inline Result<Exported> export_workload(Workload& workload, const ExportOptions&
              .seccomp = {},
              .kind = options.kind,
              .runtime_class = options.runtime_class,
+             .port_mode = options.port_mode,
+             .endpoint_mode = options.endpoint_mode,
              .lossy = options.lossy});
 }
 

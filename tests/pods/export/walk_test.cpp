@@ -64,10 +64,14 @@ struct Outcome {
 
 Outcome outcome(const Json& document, Target to) {
   Workload workload = read_workload("f", document.dump());
-  Outcome out{.is_read = workload.problems.empty(), .text = {}, .told = workload.export_warnings};
+  Outcome out{.is_read = workload.problems.empty(),
+              .text = {},
+              .told = to == export_to_swarm ? workload.swarm_warnings : workload.export_warnings};
   if (!out.is_read) return out;
   const auto made = export_workload(workload, options_for_all(), to);
   out.text = made ? made->text + lines(made->notes) : made.error().message();
+  if (made)
+    for (const auto& [name, content] : made->files) out.text += name + content;
   return out;
 }
 
@@ -148,6 +152,27 @@ void walk(const std::string& full, Target to, const Exceptions& exceptions) {
   BOOST_TEST(leaves.size() > 30U);
 }
 
+/// Values of the full App Container pod that no other value can replace.
+std::set<std::string> only_values_of_appc() {
+  return {"/acKind",
+          "/apps/0/app/eventHandlers",
+          "/apps/0/app/isolators/0/name",
+          "/apps/0/app/isolators/1/name",
+          "/apps/0/app/isolators/2/name",
+          "/apps/0/app/isolators/3/name",
+          "/apps/0/app/isolators/4/name",
+          "/apps/0/app/isolators/5/name",
+          "/apps/0/app/isolators/6/name",
+          "/apps/0/app/isolators/7/name",
+          "/apps/0/app/isolators/8/name",
+          "/apps/0/app/ports/0/count",
+          "/apps/0/app/ports/0/socketActivated",
+          "/apps/0/mounts/1/appVolume/kind",
+          "/isolators/0/name",
+          "/isolators/1/name",
+          "/volumes/1/kind"};
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(exports_of_all_attributes)
@@ -172,14 +197,7 @@ BOOST_AUTO_TEST_CASE(of_app_container_for_kubernetes) {
                            "/apps/0/image/labels/0/name", "/apps/0/image/labels/0/value",
                            "/apps/0/image/name", "/userAnnotations/any thing", "/userLabels/l",
                            "/volumes/0/readOnly"},  // as the mount point
-        .only_value = {"/acKind", "/apps/0/app/eventHandlers", "/apps/0/app/isolators/0/name",
-                       "/apps/0/app/isolators/1/name", "/apps/0/app/isolators/2/name",
-                       "/apps/0/app/isolators/3/name", "/apps/0/app/isolators/4/name",
-                       "/apps/0/app/isolators/5/name", "/apps/0/app/isolators/6/name",
-                       "/apps/0/app/isolators/7/name", "/apps/0/app/isolators/8/name",
-                       "/apps/0/app/ports/0/count", "/apps/0/app/ports/0/socketActivated",
-                       "/apps/0/mounts/1/appVolume/kind", "/isolators/0/name", "/isolators/1/name",
-                       "/volumes/1/kind"}});
+        .only_value = only_values_of_appc()});
 }
 
 BOOST_AUTO_TEST_CASE(of_radius_for_kubernetes) {
@@ -220,6 +238,94 @@ BOOST_AUTO_TEST_CASE(of_kubernetes_for_kubernetes) {
                        "/spec/template/spec/restartPolicy",
                        "/spec/template/spec/securityContext/seccompProfile/type",
                        "/spec/template/spec/securityContext/supplementalGroupsPolicy"}});
+}
+
+BOOST_AUTO_TEST_CASE(of_oam_for_swarm) {
+  walk(full_oam(), export_to_swarm,
+       {.without_effect = {"/spec/containers/0/config/0/value",  // fromParam wins
+                           "/spec/containers/0/config/1/path",   // the file is empty, and left out
+                           "/spec/containers/0/ports/0/name",    // ports have no names
+                           "/spec/containers/0/ports/1/name",
+                           // the probe is left out
+                           "/spec/containers/0/readinessProbe/httpGet/httpHeaders/0/name",
+                           "/spec/containers/0/readinessProbe/httpGet/httpHeaders/0/value",
+                           "/spec/containers/0/resources/volumes/0/sharingPolicy"},  // ephemeral
+        .only_value = {"/apiVersion", "/kind", "/spec/arch", "/spec/osType"}});
+}
+
+BOOST_AUTO_TEST_CASE(of_app_container_for_swarm) {
+  walk(full_appc(), export_to_swarm,
+       {.without_effect = {"/acVersion",
+                           "/apps/0/app/isolators/3/value/errno",  // all of it is left out
+                           "/apps/0/app/isolators/3/value/set/0",
+                           "/apps/0/app/mountPoints/0/name",         // a mount has the same path
+                           "/apps/0/app/mountPoints/0/readOnly",     // as the volume
+                           "/apps/0/app/ports/0/name",               // ports have no names
+                           "/apps/0/app/userAnnotations/any thing",  // AC-21
+                           "/apps/0/app/userLabels/l",
+                           "/apps/0/image/id",  // --image names another one
+                           "/apps/0/image/labels/0/name",
+                           "/apps/0/image/labels/0/value",
+                           "/apps/0/image/name",
+                           "/apps/0/mounts/0/volume",  // binds and empty volumes have no names
+                           "/apps/0/mounts/1/appVolume/name",
+                           "/apps/0/mounts/1/volume",
+                           "/isolators/1/value/limit",  // the app's own limit is lower
+                           "/ports/0/name",
+                           "/ports/0/podPort/name",
+                           "/userAnnotations/any thing",
+                           "/userLabels/l",
+                           "/volumes/0/name",
+                           "/volumes/0/readOnly",  // as the mount point
+                           "/volumes/1/gid",
+                           "/volumes/1/mode",
+                           "/volumes/1/uid"},  // not mounted
+        .only_value = only_values_of_appc()});
+}
+
+BOOST_AUTO_TEST_CASE(of_radius_for_swarm) {
+  walk(full_radius(), export_to_swarm,
+       {.without_effect = {"/properties/autoScaling/maxReplicas",  // all of it is left out
+                           "/properties/autoScaling/metric/customMetric",
+                           "/properties/autoScaling/metric/target/averageValue",
+                           "/properties/connections/cache/source",  // --param gives its properties
+                           // the variable is left out
+                           "/properties/containers/web/env/B/valueFrom/secretKeyRef/key",
+                           "/properties/initContainers/first/image",  // left out
+                           "/properties/initContainers/second/image",
+                           "/properties/volumes/keys/secretId",  // not mounted
+                           "/type"},
+        .only_value = {"/properties/autoScaling/metric/kind",
+                       "/properties/containers/web/livenessProbe/httpGet/port",
+                       "/properties/containers/web/volumeMounts/m/volumeName",
+                       "/properties/volumes/tmp/emptyDir"}});
+}
+
+BOOST_AUTO_TEST_CASE(of_knative_for_swarm) {
+  const std::string mounted_whole = with(full_knative(), R"(, "subPath": "a/b")", "");
+  const std::string container = "/spec/template/spec/containers/0";
+  const std::string volumes = "/spec/template/spec/volumes";
+  walk(mounted_whole, export_to_swarm,
+       {.without_effect = {container + "/env/1/valueFrom/secretKeyRef/optional",  // left out
+                           container + "/envFrom/0/prefix",
+                           container + "/envFrom/0/secretRef/optional",
+                           container + "/ports/0/name",                   // ports have no names
+                           container + "/readinessProbe/periodSeconds",   // the probe is left out
+                           container + "/securityContext/runAsNonRoot",   // the user is no root
+                           container + "/startupProbe/httpGet/port",      // the probe is left out
+                           container + "/volumeMounts/0/name",            // files have no volume
+                           container + "/volumeMounts/0/readOnly",        // a secret always is
+                           "/spec/template/spec/initContainers/0/image",  // left out
+                           volumes + "/0/name",
+                           volumes + "/0/secret/defaultMode",  // the item has a mode
+                           volumes + "/2/emptyDir/medium",     // not mounted
+                           volumes + "/2/emptyDir/sizeLimit",
+                           volumes + "/3/persistentVolumeClaim/claimName",
+                           volumes + "/3/persistentVolumeClaim/readOnly"},
+        .only_value = {"/apiVersion", "/kind", container + "/imagePullPolicy",
+                       container + "/ports/0/protocol", container + "/resources/requests/cpu",
+                       container + "/securityContext/capabilities/add/0",
+                       container + "/securityContext/seccompProfile/type"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,88 @@
+#include "linux/base/text.hpp"
+#include "pods/export/swarm.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::string_view kIsolators = "app/isolators";
+
+/// "USER[:GROUP]": numbers, or names that the image has.
+void add_user(Translation& translation, const Container& container, YamlPart& service) {
+  if (!container.user.empty())
+    service.add("user", container.group.empty()
+                            ? container.user
+                            : fmt::format("{}:{}", container.user, container.group));
+  else if (!container.group.empty())
+    translation.lose(container.place, "securityContext/runAsGroup",
+                     "the group {} needs a user (--user USER:GROUP)", container.group);
+  const auto number = linux::number<std::uint32_t>(container.user);
+  const bool may_be_root = !number || *number == 0;
+  if (container.forbid_root && may_be_root && translation.request().given.forbid_root)
+    translation.lose(
+        nullptr, "",
+        "--forbid-root: Swarm does not ask who the user is: --user with a number above "
+        "0 is not root");
+  else if (container.forbid_root && may_be_root)
+    translation.lose(container.place, "securityContext/runAsNonRoot",
+                     "Swarm does not ask who the user is: a number above 0 (--user) is not root");
+  for (const Gid gid : container.extra_groups)
+    translation.lose(container.place, "app/supplementaryGIDs",
+                     "a service has the additional groups of the image's /etc/group, not {}",
+                     gid.value());
+}
+
+void add_capabilities(const Security& security, YamlPart& service) {
+  if (security.retained_capabilities) {
+    service.add("cap_drop", std::vector<std::string>{"ALL"});
+    if (!security.retained_capabilities->empty())
+      service.add("cap_add", *security.retained_capabilities);
+  } else if (!security.removed_capabilities.empty()) {
+    service.add("cap_drop", security.removed_capabilities);
+  }
+}
+
+/// The seccomp filter: only Docker's default one is there for services.
+void lose_seccomp(Translation& translation, const Container& container) {
+  using Kind = SeccompRequest::Kind;
+  const std::optional<Kind>& given = translation.request().seccomp;
+  if (container.seccomp && container.seccomp->kind != Kind::kRuntimeDefault)
+    translation.lose(container.seccomp->place, "",
+                     "a service has Docker's default seccomp filter, not {}",
+                     container.seccomp->kind == Kind::kLocalhost ? container.seccomp->file
+                                                                 : std::string("none"));
+  else if (!container.seccomp && given && *given != Kind::kRuntimeDefault)
+    translation.lose(nullptr, "", "--seccomp: a service has Docker's default seccomp filter");
+  if (container.security.system_calls)
+    translation.lose(container.place, kIsolators,
+                     "a service has Docker's default seccomp filter, and no other set of system "
+                     "calls");
+}
+
+}  // namespace
+
+void add_swarm_security(Translation& translation, const Container& container, YamlPart& service) {
+  const Security& security = container.security;
+  add_user(translation, container, service);
+  if (container.read_only_root) service.add("read_only", true);
+  add_capabilities(security, service);
+  lose_seccomp(translation, container);
+  const std::string_view place =
+      translation.pod().kind == Kind::kAppc ? kIsolators : "securityContext";
+  if (security.no_new_privileges && *security.no_new_privileges)
+    translation.lose(container.place, place,
+                     "a service cannot forbid new privileges (security_opt is ignored)");
+  if (!security.apparmor_profile.empty())
+    translation.lose(container.place, place, "a service cannot choose the AppArmor profile \"{}\"",
+                     security.apparmor_profile);
+  if (!security.selinux_label.empty())
+    translation.lose(container.place, place, "a service cannot choose the SELinux label \"{}\"",
+                     security.selinux_label);
+  if (security.oom_score_adj)
+    translation.lose(container.place, place, "a service cannot choose the OOM score {}",
+                     *security.oom_score_adj);
+  if (security.cpu_shares)
+    translation.lose(container.place, place, "a service has no CPU shares, such as {}",
+                     *security.cpu_shares);
+}
+
+}  // namespace ocirun::pods

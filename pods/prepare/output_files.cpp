@@ -1,0 +1,46 @@
+#include "pods/prepare/output_files.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <ranges>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::pods {
+
+OutputFiles::~OutputFiles() {
+  for (const Made& made : made_ | std::views::reverse)
+    static_cast<void>(linux::sys::unlinkat(made.parent, made.name.c_str(), made.flags));
+}
+
+Result<Fd> OutputFiles::open_or_make(Fd parent, const std::string& name) {
+  const auto made = linux::sys::mkdirat(parent, name.c_str(), 0755);
+  if (!made && made.error().number() != EEXIST) return std::unexpected(made.error());
+  if (made) made_.push_back({.parent = parent, .name = name, .flags = AT_REMOVEDIR});
+  TRY_ASSIGN(UniqueFd directory,
+             linux::sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd kept = directories_.emplace_back(std::move(directory));
+  return kept;
+}
+
+Result<void> OutputFiles::write(Fd directory, const std::string& name, std::string_view text,
+                                mode_t mode) {
+  const bool is_new = !linux::sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
+  TRY(within(linux::replace_file(directory, name, text, mode), name));
+  if (is_new) made_.push_back({.parent = directory, .name = name, .flags = 0});
+  return {};
+}
+
+Result<void> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
+                            std::string_view command) {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  const auto text = linux::read_file(directory, name, kMost, O_NOFOLLOW);
+  if (!text && text.error().number() == ENOENT) return {};
+  if (text && text->starts_with(first_words)) return {};
+  if (!text) return within(Result<void>(std::unexpected(text.error())), name);
+  return fail(EEXIST, "{} was not written by `ocirun pod {}`", name, command);
+}
+
+}  // namespace ocirun::pods
