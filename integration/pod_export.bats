@@ -120,3 +120,16 @@ is_valid() {
   done
   export_app --restart never && is_valid
 }
+
+@test "README: each line about many machines runs" {
+  local line count=0
+  container web 'echo' 'ports: [{name: http, containerPort: 8080}]' 'livenessProbe: {exec: {command: ["true"]}}'
+  while read -r line; do
+    run bash -c "$line"
+    equal 0 "$status"
+    [[ $line == *--output* || $output == *web* ]]
+    count=$((count + 1))
+  done < <(sed -n '/^### When one machine/,/^## /p' "$BATS_TEST_DIRNAME/../README.md" | sed -n "s|^ocirun pod|$OCIRUN pod|; /^\//s/ *#.*//p")
+  equal 5 "$count"
+  [[ -s stack/compose.yaml ]]
+}
