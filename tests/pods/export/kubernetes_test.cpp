@@ -322,7 +322,7 @@ spec:
   const ExportOptions deployment{.kind = ExportedKind::kDeployment};
   const std::string text = exported(kSmall, deployment);
   BOOST_TEST(has(text, "kind: Deployment\n"));
-  BOOST_TEST(has(text, "- port: 80\n"));
+  BOOST_TEST(has(text, "port: 80\n"));
   BOOST_TEST(has(text, "targetPort: 9000\n"));
   for (const char* name : {"PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"})
     BOOST_TEST(has(text, fmt::format("- name: {}\n", name)), name);

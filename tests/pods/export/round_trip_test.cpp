@@ -146,7 +146,7 @@ void is_stable(const Trip& trip) {
   BOOST_CHECK_EQUAL_COLLECTIONS(first.begin(), first.end(), second.begin(), second.end());
 }
 
-constexpr std::string_view kOamShop = R"yaml(
+constexpr std::string_view kOamTraveller = R"yaml(
 apiVersion: core.oam.dev/v1alpha2
 kind: ContainerizedWorkload
 metadata: {name: shop, labels: {tier: front}, annotations: {owner: me}}
@@ -170,7 +170,7 @@ spec:
           - {name: tmp, mountPath: /scratch, accessMode: RO, disk: {required: 1G, ephemeral: true}}
 )yaml";
 
-constexpr std::string_view kRadiusShop = R"yaml(
+constexpr std::string_view kRadiusTraveller = R"yaml(
 name: shop
 properties:
   containers:
@@ -196,7 +196,7 @@ properties:
 BOOST_AUTO_TEST_SUITE(round_trips)
 
 BOOST_AUTO_TEST_CASE(of_an_oam_workload) {
-  Trip trip = travel(kOamShop);
+  Trip trip = travel(kOamTraveller);
   is_stable(trip);
   // A claim has no free space that a document could require; a pull secret is that of the pod.
   trip.before.pull_secret = trip.before.containers[0].pull_secret;
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(of_an_oam_workload) {
   BOOST_TEST((trip.after.volumes[0].is_claimed && trip.after.volumes[0].source == "shop-data"));
   BOOST_TEST((trip.before.volumes[0].exclusive && trip.after.volumes[0].exclusive));
   for (const ExportedKind kind : {ExportedKind::kPod, ExportedKind::kStatefulSet}) {
-    Trip other = travel(kOamShop, {.kind = kind});
+    Trip other = travel(kOamTraveller, {.kind = kind});
     is_stable(other);
     other.before.pull_secret = other.before.containers[0].pull_secret;
     // The claims of a StatefulSet's templates stand behind the other volumes.
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(of_an_oam_workload) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_radius_resource) {
-  const Trip trip = travel(kRadiusShop);
+  const Trip trip = travel(kRadiusTraveller);
   is_stable(trip);
   // The replicas are the autoscaler's.
   Pod expected = trip.before;
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(of_a_knative_service_is_none_because_it_stays_one) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_config_file_which_becomes_a_file_of_a_config_map) {
-  const Trip trip = travel(with(kOamShop, "imagePullSecret: registry",
+  const Trip trip = travel(with(kOamTraveller, "imagePullSecret: registry",
                                 "config: [{path: /etc/motd, value: \"a\\nb\\n\"}]"));
   is_stable(trip);
   BOOST_TEST(trip.after.key_documents.at("configmap/shop-config").keys.at("web.motd").bytes ==

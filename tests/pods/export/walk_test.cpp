@@ -344,8 +344,30 @@ BOOST_AUTO_TEST_CASE(of_knative_for_swarm) {
 }
 
 BOOST_AUTO_TEST_CASE(of_kubernetes_for_swarm) {
-  walk(full_kubernetes(), export_to_swarm,
-       {.without_effect = {}, .only_value = {}, .all_of_a_loss = true});
+  const std::string mounted_whole = with(full_kubernetes(), R"(, "subPath": "a/b")", "");
+  const std::string spec = "/spec/template/spec";
+  const std::string container = spec + "/containers/0", volumes = spec + "/volumes";
+  walk(mounted_whole, export_to_swarm,
+       {.without_effect = {container + "/ports/0/name",             // ports have no names
+                           container + "/volumeMounts/0/name",      // files have no volume
+                           container + "/volumeMounts/0/readOnly",  // a secret always is
+                           container + "/volumeMounts/1/name",
+                           spec + "/securityContext/runAsNonRoot",  // the user is no root
+                           spec + "/shareProcessNamespace",         // there is one container
+                           volumes + "/0/name",
+                           volumes + "/0/secret/defaultMode",  // the item has a mode
+                           volumes + "/2/emptyDir/medium",     // not mounted
+                           volumes + "/2/emptyDir/sizeLimit",
+                           volumes + "/3/persistentVolumeClaim/claimName",
+                           volumes + "/3/persistentVolumeClaim/readOnly",
+                           volumes + "/4/hostPath/type",
+                           volumes + "/4/name"},
+        .only_value = {"/apiVersion", "/kind", container + "/imagePullPolicy",
+                       container + "/resources/requests/cpu", spec + "/hostNetwork",
+                       spec + "/os/name", spec + "/restartPolicy",
+                       spec + "/securityContext/seccompProfile/type",
+                       spec + "/securityContext/supplementalGroupsPolicy"},
+        .all_of_a_loss = true});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
