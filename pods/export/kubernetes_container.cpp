@@ -59,6 +59,8 @@ void add_extended(Translation& translation, const Resources& resources, YamlPart
                        "an extended resource must be a whole number of devices, not \"{}\"",
                        resource.required);
   }
+  for (const DeviceRequest& request : resources.devices)
+    limits.add(request.kind, fmt::format("{}", request.count));
   if (resources.gpus > 0)
     translation.lose(resources.place, "gpu",
                      "GPUs have the name of a vendor, such as nvidia.com/gpu, which the document "

@@ -5,6 +5,7 @@
 #include "linux/process/capabilities.hpp"
 #include "pods/knative/service.hpp"
 #include "pods/model/container_reader.hpp"
+#include "pods/model/device_requests.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -35,16 +36,20 @@ constexpr auto kPort = placed(exact_fields<Port>(
          }),
     not_supported("hostIP", "the port is forwarded from all addresses of the host")));
 
-constexpr auto kAmounts = exact_fields<Amounts>(
-    field("cpu", &Amounts::cpus, kubernetes_cpus),
-    field("memory", &Amounts::memory, kubernetes_bytes),
-    not_supported("ephemeral-storage", "what a container writes to its root has no limit"));
-constexpr auto kResources =
-    bundle::checked(placed(exact_fields<Resources>(
-                        field("requests", &Resources::requests, kAmounts),
-                        field("limits", &Resources::limits, kAmounts),
-                        not_supported("claims", "containers get no devices of the host"))),
-                    check_limits);
+constexpr auto kAmounts =
+    exact_fields<Amounts>(
+        field("cpu", &Amounts::cpus, kubernetes_cpus),
+        field("memory", &Amounts::memory, kubernetes_bytes),
+        not_supported("ephemeral-storage", "what a container writes to its root has no limit"))
+        .beside(is_device_amount);
+constexpr auto kResourceMembers = bundle::checked(
+    placed(exact_fields<Resources>(field("requests", &Resources::requests, kAmounts),
+                                   field("limits", &Resources::limits, kAmounts),
+                                   not_supported("claims", "limits name devices of the host"))),
+    check_limits);
+bool resources_of_container(Value at, Resources& out) {
+  return kResourceMembers(at, out) && device_requests(at, out.devices);
+}
 
 struct CapabilityChange {
   std::vector<std::string> added, dropped;
@@ -183,7 +188,7 @@ constexpr auto kContainer =
         field("livenessProbe", &Container::liveness, knative_probe),
         field("readinessProbe", &Container::readiness, knative_probe),
         field("startupProbe", &Container::startup, knative_probe),
-        field("resources", &Container::resources, kResources),
+        field("resources", &Container::resources, resources_of_container),
         field("volumeMounts", &Container::mounts, knative_mounts),
         part("securityContext", kSecurityContext),
         field("imagePullPolicy", &Container::pull_policy,

@@ -39,8 +39,7 @@ struct EnvVariable {
   bool is_literal = false;  // "$(NAME)" in the value is no reference
 };
 
-/// A secret of which each key becomes a variable. The name of the variable is the prefix and the
-/// key.
+/// A secret whose keys become variables. The name of a variable is the prefix and the key.
 struct EnvSource {
   std::string secret;
   std::string prefix;
@@ -127,10 +126,17 @@ struct Amounts {
   std::optional<std::uint64_t> memory;
 };
 
-/// A resource that the operator provides with --extended NAME=VALUE (OAM-37).
+/// A resource that --extended NAME=VALUE or CDI devices of the kind `name` provide (OAM-37).
 struct ExtendedResource {
   std::string name;  // group/version.Kind
   std::string required;
+  Place place = nullptr;
+};
+
+/// Devices of one kind that a CDI specification of the host describes.
+struct DeviceRequest {
+  std::string kind;  // "vendor.com/gpu"
+  std::uint32_t count = 0;
   Place place = nullptr;
 };
 
@@ -139,6 +145,7 @@ struct Resources {
   Amounts limits;
   double gpus = 0;
   std::vector<ExtendedResource> extended;
+  std::vector<DeviceRequest> devices;
   Place place = nullptr;
 };
 
