@@ -58,7 +58,7 @@ spec:
         - name: app
           image: base
           command: [/bin/sh, -c]
-          args: ["cat /cache/kept /part/kept /written; echo 1 >/cache/kept; echo 2 >/part/kept; echo 3 >/written; exec sleep 1000"]
+          args: ["cat /cache/kept /part/kept /written; echo 1 >/cache/kept; echo 2 >/part/kept; echo 3 >/written; exec busybox httpd -f -p 8080 -h /part"]
           volumeMounts: [{name: cache, mountPath: /cache}, {name: cache, mountPath: /part, subPath: part}]
       volumes: [{name: cache, emptyDir: {medium: Memory}}]
 YAML

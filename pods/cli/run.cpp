@@ -215,9 +215,9 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
   if (const std::string profile = *arguments.value("profile"); profile != "knative")
     return refuse("--profile {}: must be knative", profile);
   for (const std::string_view option :
-       {"images", "image", "volume", "secret", "param", "extended", "enforce-required", "seccomp",
-        "seccomp-profiles", "ignore", "env", "env-file", "label", "pull", "pull-secret",
-        "plain-http", "pull-timeout"})
+       {"images", "image", "volume", "secret", "param", "extended", "device", "cdi",
+        "enforce-required", "seccomp", "seccomp-profiles", "ignore", "env", "env-file", "label",
+        "pull", "pull-secret", "plain-http", "pull-timeout"})
     if (arguments.has(option))
       return refuse("--{} is for documents: the bundle's config.json says all of this itself",
                     option);

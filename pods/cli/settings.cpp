@@ -37,6 +37,11 @@ constexpr std::array kGivenOptions{
     Option{"env-file", "FILE", "variables of all containers, a line NAME[=VALUE] for each"},
     Option{"label", "NAME=VALUE", "an annotation of all containers"},
     Option{"extended", "NAME=VALUE", "the machine has the extended resource NAME"},
+    Option{"device", "DEVICE",
+           "give all containers, or one, a CDI device: [CONTAINER:]VENDOR/CLASS=NAME"},
+    Option{"cdi", "DIR",
+           "look for CDI specifications in DIR, a later DIR first (default /etc/cdi and "
+           "/var/run/cdi)"},
     Option{"enforce-required", "", "make the required CPUs and memory limits as well"},
     Option{"user", "USER[:GROUP]", "run all programs as USER"},
     Option{"forbid-root", "", "refuse to run a program as root"},
@@ -100,6 +105,17 @@ Result<std::map<std::string, VolumeBinding>> read_volumes(const Arguments& argum
   return volumes;
 }
 
+Result<DeviceDirectories> read_device_directories(const Arguments& arguments) {
+  DeviceDirectories directories;
+  if (!arguments.has("cdi")) return directories;
+  directories = {.paths = {}, .may_be_absent = false};
+  for (const std::string& text : arguments.values("cdi")) {
+    TRY_ASSIGN(const HostPath path, linux::absolute_path(text));
+    directories.paths.push_back(path.string());
+  }
+  return directories;
+}
+
 }  // namespace
 
 Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
@@ -139,6 +155,10 @@ Result<Given> read_given(const Arguments& arguments) {
   TRY_ASSIGN(given.volumes, read_volumes(arguments));
   TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
   TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
+  for (const std::string& text : arguments.values("device")) {
+    TRY_ASSIGN(given.devices.emplace_back(), within(parse_device(text), "--device"));
+  }
+  TRY_ASSIGN(given.cdi, read_device_directories(arguments));
   TRY_ASSIGN(given.variables, read_variables(arguments));
   TRY_ASSIGN(given.labels, pairs_of(arguments, "label", Empty::kAllowed));
   given.image_directory = arguments.value("images").value_or("");

@@ -3,13 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "pods/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
+#include "pods/model/device_requests.hpp"
 
 namespace ocirun::pods {
 namespace {
+
+constexpr int kMostGpus = 4096;
 
 class Needs {
  public:
@@ -68,6 +72,32 @@ class Needs {
     if (needs_.size() != before) needs_.back().is_optional = true;
   }
 
+  /// OAM-32, OAM-37
+  void add_devices(const Resources& resources) {
+    if (resources.gpus != std::floor(resources.gpus) || resources.gpus > kMostGpus)
+      add(Gift::kNone, {}, resources.place,
+          fmt::format("{:g} GPUs cannot be had: a container gets whole GPUs, at most {}",
+                      resources.gpus, kMostGpus),
+          true);
+    else if (resources.gpus > 0)
+      add(Gift::kDevices, {}, resources.place,
+          fmt::format("GPUs, {:g}: a CDI specification of the host with devices of the class gpu",
+                      resources.gpus));
+    for (const DeviceRequest& request : resources.devices)
+      add(Gift::kDevices, {request.kind}, request.place,
+          fmt::format("devices of the kind {}, {}: a CDI specification of the host", request.kind,
+                      request.count));
+    for (const ExtendedResource& resource : resources.extended) {
+      const bool is_kind = may_be_devices(resource);
+      const std::size_t before = needs_.size();
+      add(Gift::kExtended, {resource.name}, resource.place,
+          fmt::format(
+              "the extended resource {0}: --extended {0}={1}{2}", resource.name, resource.required,
+              is_kind ? ", or a CDI specification of the host with devices of this kind" : ""));
+      if (needs_.size() != before) needs_.back().may_be_devices = is_kind;
+    }
+  }
+
   void add_container(const Pod& pod, const Container& container) {
     if (const PullSecret* secret = pull_secret_of(pod, container)) add_pull_secret(*secret);
     if (pod.kind == Kind::kAppc) add_image(container);
@@ -81,14 +111,7 @@ class Needs {
       if (file.parameter)
         add(Gift::kParameter, {*file.parameter}, file.place,
             fmt::format("the parameter \"{0}\": --param {0}=VALUE", *file.parameter));
-    if (container.resources.gpus > 0)
-      add(Gift::kNone, {}, container.resources.place,
-          fmt::format("{:g} GPUs cannot be had: containers get no GPUs", container.resources.gpus),
-          true);
-    for (const ExtendedResource& resource : container.resources.extended)
-      add(Gift::kExtended, {resource.name}, resource.place,
-          fmt::format("the extended resource {0}: --extended {0}={1}", resource.name,
-                      resource.required));
+    add_devices(container.resources);
     for (const MountPoint& point : container.mount_points)
       if (std::ranges::find(container.mounts, point.path, &Mount::path) == container.mounts.end())
         add(Gift::kVolume, {point.name}, point.place,

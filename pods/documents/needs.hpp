@@ -9,8 +9,8 @@
 namespace ocirun::pods {
 
 /// The option that gives a need: --secret, --param, --volume, --extended, --image, --pull-secret,
-/// or
-/// --param for each property of a connection. kNone: no option can, as for GPUs.
+/// or --param for each property of a connection. kDevices: CDI specifications of the host do.
+/// kNone: no option can.
 enum class Gift : std::uint8_t {
   kSecret,
   kParameter,
@@ -19,6 +19,7 @@ enum class Gift : std::uint8_t {
   kImage,
   kPullSecret,
   kConnection,
+  kDevices,
   kNone,
 };
 
@@ -30,9 +31,10 @@ struct Need {
   Gift gift = Gift::kNone;
   std::vector<std::string> names;  // the option must have one of these names
   // No option can give it, so that the pod cannot run: an App Container pod manifest must be
-  // reified (AC-5, AC-8); GPUs are not provided (OAM-32).
+  // reified (AC-5, AC-8); a part of a GPU is not provided (OAM-32).
   bool is_fault = false;
-  bool is_optional = false;  // it may be absent
+  bool is_optional = false;     // it may be absent
+  bool may_be_devices = false;  // kExtended: CDI devices of this kind give it too
 };
 
 /// All needs of a pod, each once, in the order of the containers and volumes.

@@ -40,8 +40,7 @@ struct EnvVariable {
   std::string field = {};   // fieldPath of Kubernetes, whose value `value` is; "": none
 };
 
-/// A secret of which each key becomes a variable. The name of the variable is the prefix and the
-/// key.
+/// A secret whose keys become variables. The name of a variable is the prefix and the key.
 struct EnvSource {
   std::string secret;
   std::string prefix;
@@ -94,7 +93,7 @@ struct Amounts {
   std::optional<std::uint64_t> storage = {};  // bytes of the pod's directory; only requests
 };
 
-/// A resource that the operator provides with --extended NAME=VALUE (OAM-37).
+/// A resource that --extended NAME=VALUE or CDI devices of the kind `name` provide (OAM-37).
 struct ExtendedResource {
   std::string name;  // group/version.Kind
   std::string required;

@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 
+#include "pods/model/device_requests.hpp"
+
 namespace ocirun::pods {
 namespace {
 
@@ -51,19 +53,12 @@ class Sum {
   std::uint64_t memory_ = 0;
 };
 
-void find_devices(const Container& container, const Capacity& capacity, double& gpus,
-                  std::vector<Shortage>& out) {
-  const Resources& resources = container.resources;
-  const double before = gpus;
-  gpus += resources.gpus;
-  if (before <= capacity.gpus && gpus > capacity.gpus)
-    out.push_back(
-        {fmt::format("GPUs cannot be had: the containers up to \"{}\" need {:g}, and there "
-                     "is {:g}",
-                     container.name, gpus, capacity.gpus),
-         resources.place});
-  for (const ExtendedResource& resource : resources.extended) {
+/// An absent resource that may be CDI devices is not in `capacity`: prepare_devices() looks for it.
+void find_extended(const Container& container, const Capacity& capacity,
+                   std::vector<Shortage>& out) {
+  for (const ExtendedResource& resource : container.resources.extended) {
     const auto given = capacity.extended.find(resource.name);
+    if (given == capacity.extended.end() && may_be_devices(resource)) continue;
     if (given == capacity.extended.end())
       out.push_back({fmt::format("the extended resource {0} is not available: --extended "
                                  "{0}={1} says that it is",
@@ -96,14 +91,12 @@ std::vector<Shortage> find_shortages(const Pod& pod, const Capacity& capacity) {
   std::vector<Shortage> shortages;
   for (const Container& init : pod.init_containers) {  // each runs alone
     Sum(capacity, shortages).add(init);
-    double gpus = 0;
-    find_devices(init, capacity, gpus, shortages);
+    find_extended(init, capacity, shortages);
   }
   Sum sum(capacity, shortages);
-  double gpus = 0;
   for (const Container& container : pod.containers) {
     sum.add(container);
-    find_devices(container, capacity, gpus, shortages);
+    find_extended(container, capacity, shortages);
   }
   return shortages;
 }

@@ -11,9 +11,8 @@ namespace ocirun::pods {
 
 /// The resources that the machine, or the cgroup of the caller, can give to a pod.
 struct Capacity {
-  double cpus = 0;           // logical CPUs
-  std::uint64_t memory = 0;  // bytes
-  double gpus = 0;
+  double cpus = 0;                              // logical CPUs
+  std::uint64_t memory = 0;                     // bytes
   std::map<std::string, std::string> extended;  // --extended NAME=VALUE
 };
 
@@ -27,7 +26,7 @@ struct Shortage {
 /// of its largest init container, because init containers run alone (RX-12).
 Amounts needed(const Pod& pod);
 
-/// Finds the requirements of a pod's containers that exceed `capacity` (OAM-12, OAM-30 … OAM-32,
+/// Finds the requirements of a pod's containers that exceed `capacity` (OAM-12, OAM-30, OAM-31,
 /// OAM-37, RX-10). No part of a pod with a shortage may be started.
 std::vector<Shortage> find_shortages(const Pod& pod, const Capacity& capacity);
 

@@ -8,6 +8,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/process/capabilities.hpp"
+#include "pods/plan/devices.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -51,14 +52,14 @@ void write_process(JsonWriter& out, const BundlePlan& plan, const Options& capab
   out.key("user").begin_object();
   out.member("uid", launch.account.uid.value()).member("gid", launch.account.gid.value());
   out.member("umask", 022);
-  const std::vector<Gid> groups = supplementary_groups(launch.account, plan.powers.set_groups);
+  const std::vector<Gid> groups = groups_with_devices(plan);
   if (!groups.empty()) {
     out.key("additionalGids").begin_array();
     for (const Gid gid : groups) out.value(gid.value());
     out.end_array();
   }
   out.end_object();
-  out.member("args", launch.args).member("env", launch.env).member("cwd", launch.cwd);
+  out.member("args", launch.args).member("env", env_with_devices(plan)).member("cwd", launch.cwd);
   write_capabilities(out, capabilities);
   if (plan.security.no_new_privileges)
     out.member("noNewPrivileges", *plan.security.no_new_privileges);
@@ -111,12 +112,17 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
     write_mount(out, directory.destination, "tmpfs", "tmpfs", options);
   }
   // A mount above another one comes first, however the document orders them.
-  std::vector<BoundPath> bound = plan.bound;
-  std::ranges::sort(bound, {}, [](const BoundPath& path) {
-    return std::pair(std::ranges::count(path.destination, '/'), path.destination);
+  std::vector<DeviceMount> mounts = mounts_of_devices(plan);
+  for (const BoundPath& path : plan.bound)
+    mounts.push_back({.source = path.source,
+                      .destination = path.destination,
+                      .type = "bind",
+                      .options = bind_options(path)});
+  std::ranges::sort(mounts, {}, [](const DeviceMount& mount) {
+    return std::pair(std::ranges::count(mount.destination, '/'), mount.destination);
   });
-  for (const BoundPath& path : bound)
-    write_mount(out, path.destination, "bind", path.source, bind_options(path));
+  for (const DeviceMount& mount : mounts)
+    write_mount(out, mount.destination, mount.type, mount.source, mount.options);
   out.end_array();
 }
 
@@ -163,7 +169,9 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
   out.key("resources").begin_object();
   if (plan.powers.device_rules) {
     out.key("devices").begin_array().begin_object();
-    out.member("allow", false).member("access", "rwm").end_object().end_array();
+    out.member("allow", false).member("access", "rwm").end_object();
+    write_device_rules(out, plan);
+    out.end_array();
   }
   if (limits.memory || requests.memory) {
     out.key("memory").begin_object();
@@ -206,16 +214,20 @@ void write_hidden_paths(JsonWriter& out) {
 Result<std::string> config_text(const BundlePlan& plan) {
   TRY_ASSIGN(const Options capabilities, kept_capabilities(plan.security));
   JsonWriter out(JsonWriter::Layout::kIndented);
-  out.begin_object().member("ociVersion", "1.0.2");
+  const auto& rdt = plan.devices.rdt;
+  const bool needs_newer = rdt && (rdt->enable_monitoring || !rdt->schemata.empty());
+  out.begin_object().member("ociVersion", needs_newer ? "1.3.0" : "1.0.2");
   write_process(out, plan, capabilities);
   out.key("root").begin_object().member("path", plan.root);
   out.member("readonly", plan.read_only_root).end_object();
   if (!plan.hostname.empty() && plan.shared.uts.empty()) out.member("hostname", plan.hostname);
   write_mounts(out, plan);
+  write_hooks(out, plan);
   if (!plan.launch.annotations.empty()) out.member("annotations", plan.launch.annotations);
   out.key("linux").begin_object();
   if (!plan.cgroups_path.empty()) out.member("cgroupsPath", plan.cgroups_path);
   write_namespaces(out, plan);
+  write_devices(out, plan);
   if (plan.powers.cgroup) write_resources(out, plan);
   TRY(write_seccomp(out, plan.security, capabilities, plan.seccomp));
   write_hidden_paths(out);

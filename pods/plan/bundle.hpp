@@ -6,6 +6,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/namespaces/id_map.hpp"
+#include "pods/devices/edits.hpp"
 #include "pods/model/pod.hpp"
 #include "pods/model/security.hpp"
 #include "pods/plan/launch.hpp"
@@ -43,6 +44,7 @@ enum class Requests : std::uint8_t { kWeights, kHard };
 struct Powers {
   bool cgroup = true;        // if not, its resource limits are left out
   bool device_rules = true;  // device rules in the cgroup, which only the host's root may set
+  bool device_nodes = true;  // device nodes can be made; if not, the host's are bound
   bool tty_group = true;     // the group 5, which owns terminals
   SetGroups set_groups = SetGroups::kAllowed;
   bool sysfs = true;  // a sysfs of its own; if not, it sees the host's, because its network is not
@@ -64,7 +66,8 @@ struct BundlePlan {
   Security security;
   SeccompChoice seccomp;
   Powers powers;
-  linux::IdMap ids;  // of a user namespace of the container; empty: it gets none
+  ReadyEdits devices;  // of CDI
+  linux::IdMap ids;    // of a user namespace of the container; empty: it gets none
 };
 
 /// Writes config.json for any runtime of specification 1.0.2 or later. Errors: an unknown name of a

@@ -16,6 +16,7 @@
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/plan/admission.hpp"
+#include "pods/prepare/devices.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -95,6 +96,8 @@ Result<void> admit(const Workload& workload, const Given& given) {
   std::vector<std::string> sentences;
   for (const Shortage& shortage : find_shortages(workload.pod, capacity))
     sentences.push_back(fmt::format("{}: {}", workload.at(shortage.place), shortage.sentence));
+  if (const auto devices = prepare_devices(workload, given, ""); !devices)
+    sentences.push_back(devices.error().message());
   if (sentences.empty()) return {};
   return refuse("{}", fmt::join(sentences, "; "));
 }

@@ -56,6 +56,11 @@ bool is_of_connection(const Pod& pod, std::string_view parameter) {
   });
 }
 
+bool has_container(const Pod& pod, const std::string& name) {
+  return std::ranges::any_of(all_containers(pod),
+                             [&](const Container* container) { return container->name == name; });
+}
+
 template <typename Value>
 void find_unused(std::string_view option, const std::map<std::string, Value>& given,
                  const std::set<std::string>& known, std::vector<std::string>& out) {
@@ -68,6 +73,13 @@ void find_unused(std::string_view option, const std::map<std::string, Value>& gi
                      : fmt::format("{} {}: the document names none of this name (did you mean {}?)",
                                    option, name, near));
   }
+}
+
+/// Whether the host has devices of the kind. An error of the directories is one of
+/// prepare_devices().
+bool may_have_devices(const DeviceDirectories& directories, const std::string& kind) {
+  const auto registry = DeviceRegistry::read(directories);
+  return !registry || registry->has_kind(kind);
 }
 
 /// Whether the operator has given what `need` asks for.
@@ -85,7 +97,10 @@ bool is_met(const Given& given, const Need& need) {
     case Gift::kVolume:
       return any(given.volumes);
     case Gift::kExtended:
-      return any(given.extended);
+      return any(given.extended) ||
+             (need.may_be_devices && may_have_devices(given.cdi, need.names.front()));
+    case Gift::kDevices:  // prepare_devices() tells which are missing
+      return true;
     case Gift::kPullSecret:
       return any(given.pulling.auth_files);
     case Gift::kImage:
@@ -183,6 +198,11 @@ Result<void> check_given(const Given& given, const Workload& workload, Audience 
   find_unused("--image", given.images, names.images, sentences);
   find_unused("--pull-secret", given.pulling.auth_files, names.pull_secrets, sentences);
   find_unused("--extended", given.extended, names.extended, sentences);
+  for (const NamedDevice& device : given.devices)
+    if (!device.container.empty() && !has_container(workload.pod, device.container))
+      sentences.push_back(fmt::format("--device {}:{}={}: the document has no container \"{}\"",
+                                      device.container, device.kind, device.name,
+                                      device.container));
   for (const Container* container : all_containers(workload.pod)) {
     if (!container->seccomp || !is_here) continue;
     const auto profile = seccomp_of(*container, given);

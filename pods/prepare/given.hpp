@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "linux/base/paths.hpp"
+#include "pods/devices/registry.hpp"
 #include "pods/documents/workload.hpp"
+#include "pods/model/device_names.hpp"
 #include "pods/plan/bindings.hpp"
 #include "pods/plan/bundle.hpp"
 #include "pods/registry/options.hpp"
@@ -31,6 +33,8 @@ struct Given {
   std::string image_directory;                   // --images; "": none
   Pulling pulling;                               // --pull, --pull-secret …
   std::map<std::string, std::string> extended;   // --extended
+  std::vector<NamedDevice> devices;              // --device
+  DeviceDirectories cdi;                         // --cdi
   std::vector<std::pair<std::string, std::string>> variables;  // --env, --env-file
   std::map<std::string, std::string> labels;                   // --label
   Requests requests = Requests::kWeights;                      // --enforce-required

@@ -30,7 +30,8 @@ bool is_covered(const BundlePlan& plan, const std::string& path) {
   const auto covers = [&](const auto& mount) {
     return linux::mount_covers(mount.destination, path);
   };
-  return std::ranges::any_of(plan.bound, covers) || std::ranges::any_of(plan.in_memory, covers);
+  return std::ranges::any_of(plan.bound, covers) || std::ranges::any_of(plan.in_memory, covers) ||
+         std::ranges::any_of(plan.devices.mounts, covers);
 }
 
 /// Makes a directory for a volume that the image declares, with what the image has there
@@ -70,6 +71,21 @@ Result<void> fill_kept_volumes(const Container& container, const Volumes& volume
   return {};
 }
 
+/// A mount of a device must not take the place of a volume or a file of the document.
+Result<void> check_device_mounts(const BundlePlan& plan) {
+  const auto is_taken = [&](const std::string& path) {
+    return std::ranges::find(plan.bound, path, &BoundPath::destination) != plan.bound.end();
+  };
+  for (const DeviceMount& mount : plan.devices.mounts)
+    if (is_taken(mount.destination))
+      return refuse("the mount of a device at {} would hide what is mounted there",
+                    mount.destination);
+  for (const ReadyNode& node : plan.devices.nodes)
+    if (is_taken(node.path))
+      return refuse("the device node {} would hide what is mounted there", node.path);
+  return {};
+}
+
 void add_contract_directories(const Pod& pod, BundlePlan& plan) {
   if (pod.kind != Kind::kKnative) return;
   for (const auto& [path, mode] : kContractDirectories)
@@ -79,7 +95,7 @@ void add_contract_directories(const Pod& pod, BundlePlan& plan) {
 
 Result<BundlePlan> plan_bundle(const Workload& workload, const Container& container,
                                const Given& given, const StoredImage& image, const Volumes& volumes,
-                               const Surroundings& surroundings,
+                               const PodDevices& devices, const Surroundings& surroundings,
                                const std::vector<BoundPath>& network_files, const Root& root,
                                Fd directory, const std::string& bundle,
                                std::vector<SubPath>& parts) {
@@ -97,6 +113,9 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
              write_config_files(container, given, directory, bundle));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
   TRY(check_mount_places(workload, container, plan, tree));
+  if (const auto own = devices.of.find(&container); own != devices.of.end())
+    plan.devices = own->second.edits;
+  TRY(check_device_mounts(plan));
   for (const BoundPath& file : network_files)
     if (!is_covered(plan, file.destination)) plan.bound.push_back(file);
   for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
@@ -166,6 +185,7 @@ Powers powers_here(bool has_cgroups, bool own_network) {
   constexpr std::uint32_t kTtyGroup = 5;
   return {.cgroup = has_cgroups,
           .device_rules = false,
+          .device_nodes = false,
           .tty_group = has_group(kTtyGroup),
           .set_groups = rule_of_set_groups(),
           .sysfs = own_network};
@@ -174,7 +194,8 @@ Powers powers_here(bool has_cgroups, bool own_network) {
 Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
                                          const Given& given, const Store& store,
                                          const StoredImage& image, const Volumes& volumes,
-                                         const Site& site, const Surroundings& surroundings,
+                                         const PodDevices& devices, const Site& site,
+                                         const Surroundings& surroundings,
                                          const std::vector<BoundPath>& network_files) {
   const std::string bundle = fmt::format("{}/{}", site.path, container.name);
   auto prepared = [&]() -> Result<ReadyContainer> {
@@ -185,7 +206,7 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY_ASSIGN(Root root, Root::open(store, image.layers, std::move(kept), bundle));
     TRY(root.make(surroundings.root));
     std::vector<SubPath> parts;
-    auto planned = plan_bundle(workload, container, given, image, volumes, surroundings,
+    auto planned = plan_bundle(workload, container, given, image, volumes, devices, surroundings,
                                network_files, root, made, bundle, parts);
     if (!planned) {
       if (surroundings.root == RootKind::kOverlay) static_cast<void>(root.unmount());
@@ -233,6 +254,7 @@ Result<std::vector<std::string>> write_bundles(const Workload& workload, const G
   }
   TRY_ASSIGN(const Store store, Store::open_in(data));
   TRY_ASSIGN(const Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
+  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_network_files(name, Network::kOwn, site.fd, site.path));
   const Surroundings surroundings{.shared = {},
@@ -242,11 +264,12 @@ Result<std::vector<std::string>> write_bundles(const Workload& workload, const G
                                   .powers = powers_here(true, true),
                                   .ids = std::move(ids)};
   std::vector<std::string> warnings = warnings_of_volumes(workload, given);
+  warnings.insert(warnings.end(), devices.warnings.begin(), devices.warnings.end());
   for (const Container* container : all_containers(workload.pod)) {
     TRY_ASSIGN(const StoredImage image,
                find_image(workload, *container, given, store, options_for_this_namespace()));
     TRY_ASSIGN(const ReadyContainer ready,
-               prepare_container(workload, *container, given, store, image, volumes, site,
+               prepare_container(workload, *container, given, store, image, volumes, devices, site,
                                  surroundings, files));
     warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   }

@@ -9,6 +9,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "pods/documents/workload.hpp"
 #include "pods/plan/bundle.hpp"
+#include "pods/prepare/devices.hpp"
 #include "pods/prepare/files.hpp"
 #include "pods/prepare/given.hpp"
 #include "pods/prepare/root.hpp"
@@ -16,8 +17,9 @@
 
 namespace ocirun::pods {
 
-/// Refuses a pod that requires more than the machine has (OAM-12). The error lists everything that
-/// is missing. Must be called before anything of the pod is started.
+/// Refuses a pod that requires more than the machine has (OAM-12), or devices that the machine does
+/// not have. The error lists everything that is missing. Must be called before anything of the pod
+/// is started.
 Result<void> admit(const Workload& workload, const Given& given);
 
 /// A directory that each container can write to, whatever its image and its root are (KN-7, KN-8).
@@ -67,7 +69,8 @@ Result<void> check_mount_places(const Workload& workload, const Container& conta
 Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
                                          const Given& given, const Store& store,
                                          const StoredImage& image, const Volumes& volumes,
-                                         const Site& site, const Surroundings& surroundings,
+                                         const PodDevices& devices, const Site& site,
+                                         const Surroundings& surroundings,
                                          const std::vector<BoundPath>& network_files);
 
 /// Who will run the bundles. kOrdinaryUser: the caller is root of a user namespace now. Each

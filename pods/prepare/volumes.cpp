@@ -227,14 +227,18 @@ class Preparation {
 
 }  // namespace
 
-Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+Result<UniqueFd> lock_name(const std::string& locks, const std::string& name, Use use) {
   TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
-  const std::string name = fmt::format("{}-{}", info.st_dev, info.st_ino);
   TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
-    if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock the volume");
+    if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock");
   return file;
+}
+
+Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use) {
+  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  return within(lock_name(locks, fmt::format("{}-{}", info.st_dev, info.st_ino), use),
+                "the volume");
 }
 
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,

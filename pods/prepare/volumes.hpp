@@ -52,6 +52,9 @@ struct Volumes {
 
 /// Whether pods share a volume, or one has the volume for itself alone.
 enum class Use : std::uint8_t { kShared, kAlone };
+/// Locks the file `name` in the directory `locks` until the descriptor is closed. Errors: EAGAIN:
+/// another process holds a lock that excludes this one.
+Result<UniqueFd> lock_name(const std::string& locks, const std::string& name, Use use);
 /// Locks the directory of a volume until the descriptor is closed: locks a file in the directory
 /// `locks` that stands for `directory`, because a container that sees the directory could lock it.
 /// Errors: EAGAIN: another process holds a lock that excludes this one.

@@ -15,13 +15,13 @@ namespace ocirun::pods {
 Result<void> Launching::start_keeper() {
   KeptPod kept;
   kept.has_metadata = metadata_.has_value();
-  kept.locks = volume_locks_.size();
+  kept.locks = locks_.size();
   TRY_ASSIGN(keeper_, Keeper::start([&](const linux::ProcessIdentity& keeper) {
                kept.keeper = keeper;
                return write_kept_pod(directory_.fd(), kept);
              }));
-  for (std::size_t i = 0; i < volume_locks_.size(); ++i)
-    TRY(keeper_->keep(Keeper::lock_slot(ready_.size(), i), std::array{Fd(volume_locks_[i])}));
+  for (std::size_t i = 0; i < locks_.size(); ++i)
+    TRY(keeper_->keep(Keeper::lock_slot(ready_.size(), i), std::array{Fd(locks_[i])}));
   if (metadata_) TRY(keeper_->keep(Keeper::kMetadata, metadata_->to_keep()));
   for (const ReadyContainer& ready : ready_) {
     const auto image = images_.of.find(ready.container);
@@ -86,7 +86,7 @@ Result<void> Launching::find_processes() {
 Result<void> Launching::resume_surroundings(const KeptPod& kept) {
   for (std::size_t i = 0; i < kept.locks; ++i) {
     TRY_ASSIGN(UniqueFd lock, keeper_->take(Keeper::lock_slot(record_.containers.size(), i)));
-    volume_locks_.push_back(std::move(lock));
+    locks_.push_back(std::move(lock));
   }
   if (kept.has_metadata) {
     TRY_ASSIGN(UniqueFd socket, keeper_->take(Keeper::kMetadata));

@@ -26,7 +26,7 @@ struct KeptPod {
   int format = 1;                 // of the file; a greater number is that of a newer version
   linux::ProcessIdentity keeper;  // of the boot in the pod's record
   bool has_metadata = false;      // the keeper has the metadata service
-  std::size_t locks = 0;          // of volumes that the keeper has
+  std::size_t locks = 0;          // of volumes and devices that the keeper has
   std::vector<KeptContainer> containers;  // empty: the pod cannot be adopted yet
 };
 

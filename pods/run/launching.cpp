@@ -1,6 +1,8 @@
 #include "pods/run/launching.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -49,13 +51,14 @@ Result<int> Launching::run() {
   TRY_ASSIGN(Volumes volumes, prepare_volumes(workload_, settings_.given,
                                               {.fd = here_, .path = directory_.path().string()},
                                               Reach::kMounted, settings_.data.string() + "/locks"));
-  volume_locks_ = std::move(volumes.locks);
+  locks_ = std::move(volumes.locks);
+  TRY_ASSIGN(const PodDevices devices, take_devices());
   if (settings_.has_metadata) {
     TRY_ASSIGN(const UniqueFd network, open_network());
     TRY_ASSIGN(metadata_, MetadataService::listen(network, ports_of_apps()));
     workload_.pod.metadata_url = metadata_->url();
   }
-  TRY(prepare_containers(volumes));
+  TRY(prepare_containers(volumes, devices));
   if (metadata_) TRY(within(start_metadata(), "metadata service"));
   TRY(start_keeper());
   TRY_ASSIGN(PodServices services, make_services(events));
@@ -200,7 +203,20 @@ std::string Launching::cgroups_path_of(const std::string& container) const {
   return fmt::format("{}/{}", record_.cgroup, container);
 }
 
-Result<void> Launching::prepare_containers(const Volumes& volumes) {
+Result<PodDevices> Launching::take_devices() {
+  TRY_ASSIGN(PodDevices devices,
+             prepare_devices(workload_, settings_.given, settings_.data.string() + "/locks"));
+  for (UniqueFd& lock : devices.locks) locks_.push_back(std::move(lock));
+  if (listener_.warn)
+    for (const std::string& warning : devices.warnings) listener_.warn(warning);
+  if (listener_.note)
+    for (const auto& [container, own] : devices.of)
+      listener_.note(
+          fmt::format("the container \"{}\" gets {}", container->name, fmt::join(own.names, ", ")));
+  return devices;
+}
+
+Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevices& devices) {
   TRY_ASSIGN(
       const std::vector<BoundPath> files,
       write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
@@ -220,12 +236,12 @@ Result<void> Launching::prepare_containers(const Volumes& volumes) {
              sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   const Site site{.fd = below, .path = directory_.path(kContainers)};
   for (const Container* container : all_containers(workload_.pod)) {
-    TRY_ASSIGN(
-        ReadyContainer ready,
-        container->bundle
-            ? prepare_contract_bundle(workload_, *container, site, surroundings, files)
-            : prepare_container(workload_, *container, settings_.given, images_.store,
-                                images_.of.at(container), volumes, site, surroundings, files));
+    TRY_ASSIGN(ReadyContainer ready,
+               container->bundle
+                   ? prepare_contract_bundle(workload_, *container, site, surroundings, files)
+                   : prepare_container(workload_, *container, settings_.given, images_.store,
+                                       images_.of.at(container), volumes, devices, site,
+                                       surroundings, files));
     for (const std::string& warning : ready.warnings)
       if (listener_.warn) listener_.warn(warning);
     ready_.push_back(std::move(ready));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pods/networks/membership.hpp"
+#include "pods/prepare/devices.hpp"
 #include "pods/run/kept_pod.hpp"
 #include "pods/run/run_pod.hpp"
 #include "pods/run/supervisor.hpp"
@@ -56,7 +57,9 @@ class Launching {
   Sharing sharing() const;
   SharedNamespaces shared() const;
   std::string cgroups_path_of(const std::string& container) const;
-  Result<void> prepare_containers(const Volumes& volumes);
+  /// Chooses and locks the CDI devices of the containers, and says which container gets which.
+  Result<PodDevices> take_devices();
+  Result<void> prepare_containers(const Volumes& volumes, const PodDevices& devices);
   /// Starts the keeper, and gives it all that another supervisor needs to adopt the pod, except the
   /// output of the containers.
   Result<void> start_keeper();
@@ -87,7 +90,7 @@ class Launching {
   std::optional<Membership> membership_;
   std::optional<Keeper> keeper_;
   std::optional<MetadataService> metadata_;
-  std::vector<UniqueFd> volume_locks_;
+  std::vector<UniqueFd> locks_;  // of volumes and devices
   std::vector<ReadyContainer> ready_;
   Adopted adopted_;
 };

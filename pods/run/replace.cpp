@@ -5,6 +5,7 @@
 #include "linux/base/paths.hpp"
 #include "pods/images/digest.hpp"
 #include "pods/plan/bindings.hpp"
+#include "pods/prepare/devices.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/state/record.hpp"
 #include "pods/state/request.hpp"
@@ -43,6 +44,15 @@ void add_secrets(Fingerprint& fingerprint, const Workload& workload, const Given
       for (const auto& [key, bytes] : *files) keys.insert(keys.end(), {key, bytes});
     fingerprint.add(keys);
   }
+}
+
+/// The files of the devices count, not the devices: a pod that runs has some of its devices for
+/// itself, so that the same request would find others now.
+Result<void> add_device_files(Fingerprint& fingerprint, const Workload& workload,
+                              const Given& given) {
+  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
+  for (const auto& [file, text] : devices.files) fingerprint.add({"devices", file, text});
+  return {};
 }
 
 /// Whether the pod ran when the machine went down. A pod that had ended before keeps its record and
@@ -97,6 +107,7 @@ Result<std::string> fingerprint_of(const Workload& workload, const Settings& set
   for (const auto& [name, value] : settings.given.variables)
     fingerprint.add({"variable", name, value});
   add_secrets(fingerprint, workload, settings.given);
+  TRY(add_device_files(fingerprint, workload, settings.given));
   for (const Container* container : all_containers(workload.pod)) {
     const auto image = images.of.find(container);
     TRY_ASSIGN(const SeccompChoice seccomp, seccomp_of(*container, settings.given));

@@ -26,6 +26,7 @@ Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
   // Without locks: the pod that is to be replaced holds those of its exclusive volumes.
   TRY_ASSIGN(const Volumes volumes,
              prepare_volumes(workload, settings.given, site, Reach::kMounted, ""));
+  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, settings.given, ""));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_network_files(settings.name, network.visible(), here, path));
   const Surroundings surroundings{.shared = {},
@@ -43,7 +44,8 @@ Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
         container->bundle
             ? prepare_contract_bundle(workload, *container, bundles, surroundings, files)
             : prepare_container(workload, *container, settings.given, store,
-                                images.of.at(container), volumes, bundles, surroundings, files);
+                                images.of.at(container), volumes, devices, bundles, surroundings,
+                                files);
     if (!ready) return std::unexpected(ready.error());
   }
   return {};

@@ -12,7 +12,7 @@ namespace ocirun::pods {
 /// The keeper of a pod: a process ("ocirun-hold keep") that outlives the supervisor, and from which
 /// another supervisor takes the pod over. The keeper is in the mount namespace of the pod, which
 /// has the root filesystems and the volumes. It has copies of descriptors, each in a slot: the
-/// output pipes of the containers, which would break without a reader, the locks of volumes, and
+/// output pipes of the containers, which would break without a reader, the locks of the pod, and
 /// the socket and the content of the metadata service.
 class Keeper {
  public:

@@ -92,6 +92,8 @@ constexpr std::array kPodOptions{
     Option{"env-file", 0, "FILE", "variables of all containers", Completes::kFile},
     Option{"label", 0, "NAME=VALUE", "an annotation of all containers"},
     Option{"extended", 0, "NAME=VALUE", "an extended resource"},
+    Option{"device", 0, "DEVICE", "a CDI device: VENDOR/CLASS=NAME"},
+    Option{"cdi", 0, "DIR", "CDI specifications", Completes::kDirectory},
     Option{"enforce-required", 0, "", "required resources are limits"},
     Option{"user", 0, "USER", "run programs as USER"},
     Option{"forbid-root", 0, "", "refuse root"},

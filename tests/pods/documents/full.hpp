@@ -130,7 +130,7 @@ inline std::string full_knative() {
           "livenessProbe": {"httpGet": {"path": "/live"}},
           "readinessProbe": {"tcpSocket": {"port": 9000}, "periodSeconds": 3},
           "startupProbe": {"httpGet": {"path": "/", "port": "http1"}},
-          "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": 1, "memory": "1G"}},
+          "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": 1, "memory": "1G", "vendor.com/gpu": "2"}},
           "volumeMounts": [{"name": "keys", "mountPath": "/keys", "readOnly": true, "subPath": "a/b"}],
           "securityContext": {"runAsUser": 1000, "runAsGroup": 1001, "runAsNonRoot": true,
                               "readOnlyRootFilesystem": true, "allowPrivilegeEscalation": false,

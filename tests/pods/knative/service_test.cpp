@@ -44,6 +44,9 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
               container.resources.requests.memory == 64U << 20));
   BOOST_TEST((container.resources.limits.cpus == 1.0 &&
               container.resources.limits.memory == 1'000'000'000U));
+  BOOST_REQUIRE(container.resources.devices.size() == 1U);
+  BOOST_TEST((container.resources.devices[0].kind == "vendor.com/gpu" &&
+              container.resources.devices[0].count == 2));
   BOOST_TEST(
       (container.user == "1000" && container.group == "1001" && container.forbid_root));  // KN-16
   BOOST_TEST(container.read_only_root);                                                   // KN-17
@@ -57,6 +60,28 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   BOOST_TEST(pod.init_containers.size() == 1U);
   BOOST_TEST((container.pull_policy == PullPolicy::kAlways));
   BOOST_TEST((pod.pull_secret && pull_secret_of(pod, container)->name == "pull"));
+}
+
+BOOST_AUTO_TEST_CASE(devices_are_whole_and_their_limits_count) {
+  const auto resources = [](std::string_view text) {
+    return revision("[{image: a, resources: " + std::string(text) + "}]");
+  };
+  const auto devices = [&](std::string_view text) {
+    return good(resources(text)).containers[0].resources.devices;
+  };
+  BOOST_TEST(devices("{limits: {a.com/gpu: 2, b.com/nic: 1}, requests: {a.com/gpu: 2}}").size() ==
+             2U);
+  BOOST_TEST(devices("{limits: {a.com/gpu: 0}}").empty());
+  BOOST_TEST(problems(resources("{limits: {a.com/gpu: 1.5}}"))
+                 .contains("/limits/a.com~1gpu: must be a whole number of devices, at most 4096, "
+                           "not 1.5"));
+  BOOST_TEST(problems(resources("{limits: {a.com/gpu: -1}}")).contains("must be a whole number"));
+  BOOST_TEST(problems(resources("{limits: {a.com/gpu: 99999}}")).contains("at most 4096"));
+  BOOST_TEST(problems(resources("{requests: {a.com/gpu: 1}}"))
+                 .contains("/requests/a.com~1gpu: needs a limit with the same number"));
+  BOOST_TEST(problems(resources("{limits: {a.com/gpu: 2}, requests: {a.com/gpu: 1}}"))
+                 .contains("must be the same number as the limit, 2"));
+  BOOST_TEST(problems(resources("{limits: {gpu: 1}}")).contains("/limits/gpu: unknown name"));
 }
 
 BOOST_AUTO_TEST_CASE(what_only_a_cluster_gives_is_warned_of) {

@@ -96,9 +96,9 @@ BOOST_AUTO_TEST_CASE(an_extended_resource_is_a_whole_number_and_the_same_in_requ
   BOOST_TEST(has(with_resources("{limits: {vendor.com/gpu: 500m}}"),
                  "must be a whole number of devices, from 0 to 1000000, not \"500m\""));
   BOOST_TEST(has(with_resources("{limits: {vendor.com/gpu: 1}, requests: {vendor.com/gpu: 2}}"),
-                 "/requests/vendor.com~1gpu: must be the same as in limits"));
+                 "/requests/vendor.com~1gpu: must be the same number as the limit"));
   BOOST_TEST(
-      has(with_resources("{requests: {vendor.com/gpu: 2}}"), "must be the same as in limits"));
+      has(with_resources("{requests: {vendor.com/gpu: 2}}"), "needs a limit with the same number"));
   BOOST_TEST(has(with_resources("{limits: {gpu: 1}}"), "/limits/gpu: unknown name"));
   BOOST_TEST(has(with_resources("{limits: {hugepages-2Mi: 1Gi}}"), "is not supported: containers"));
   BOOST_TEST(has(with_resources("{limits: {ephemeral-storage: 1Gi}}"), "is not supported: what"));

@@ -300,13 +300,37 @@ BOOST_AUTO_TEST_CASE(all_faults_are_told_at_once) {
   BOOST_TEST(all.contains("is given twice"));
 }
 
-BOOST_AUTO_TEST_CASE(a_gpu_is_a_fault) {  // OAM-32
-  const Pod pod =
-      good(with(full_oam(), "\"gpu\": {\"required\": 0}", "\"gpu\": {\"required\": 2}"));
-  const auto needs = needs_of(pod);
-  BOOST_TEST(std::ranges::any_of(needs, [](const Need& need) {
-    return need.is_fault && need.sentence == "2 GPUs cannot be had: containers get no GPUs";
-  }));
+BOOST_AUTO_TEST_CASE(gpus_are_devices_of_the_host_and_a_part_of_one_is_a_fault) {  // OAM-32
+  const auto has_need = [](std::string_view count, bool is_fault, std::string_view sentence) {
+    const auto needs = needs_of(good(with(full_oam(), "\"gpu\": {\"required\": 0}",
+                                          "\"gpu\": {\"required\": " + std::string(count) + "}")));
+    return std::ranges::any_of(needs, [&](const Need& need) {
+      return need.is_fault == is_fault && need.sentence == sentence;
+    });
+  };
+  BOOST_TEST(has_need("2", false,
+                      "GPUs, 2: a CDI specification of the host with devices of the class gpu"));
+  BOOST_TEST(
+      has_need("0.5", true, "0.5 GPUs cannot be had: a container gets whole GPUs, at most 4096"));
+  BOOST_TEST(has_need("1e30", true,
+                      "1e+30 GPUs cannot be had: a container gets whole GPUs, at most 4096"));
+}
+
+BOOST_AUTO_TEST_CASE(an_extended_resource_may_be_devices_of_the_host) {  // OAM-37
+  const auto sentence_of = [](std::string_view required) {
+    const auto needs = needs_of(good(with(full_oam(), "\"required\": \"1\"",
+                                          "\"required\": \"" + std::string(required) + "\"")));
+    const auto found = std::ranges::find(needs, Gift::kExtended, &Need::gift);
+    return found == needs.end() ? "" : found->sentence;
+  };
+  BOOST_TEST(
+      sentence_of("1") ==
+      "the extended resource ext.example.com/v1.MotionSensor: --extended "
+      "ext.example.com/v1.MotionSensor=1, or a CDI specification of the host with devices of "
+      "this kind");
+  BOOST_TEST(sentence_of("much") ==
+             "the extended resource ext.example.com/v1.MotionSensor: --extended "
+             "ext.example.com/v1.MotionSensor=much");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

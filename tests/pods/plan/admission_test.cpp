@@ -61,13 +61,6 @@ BOOST_AUTO_TEST_CASE(a_petabyte_is_not_there) {  // OAM-12: the specification's 
                  .contains("need 1 PiB, and there is 128 MiB"));
 }
 
-BOOST_AUTO_TEST_CASE(a_gpu_is_not_there) {  // OAM-32
-  BOOST_TEST(shortages(with(full_oam(), "\"gpu\": {\"required\": 0}", "\"gpu\": {\"required\": 1}"),
-                       enough())
-                 .contains("/spec/containers/0/resources: GPUs cannot be had: the containers up to "
-                           "\"Web.1_a-b\" need 1, and there is 0\n"));
-}
-
 BOOST_AUTO_TEST_CASE(
     an_extended_resource_is_there_only_with_the_value_that_is_required) {  // OAM-37
   Capacity capacity = enough();
@@ -76,8 +69,9 @@ BOOST_AUTO_TEST_CASE(
                  .contains("/extended/0: the extended resource ext.example.com/v1.MotionSensor is "
                            "\"2\", and \"1\" is required\n"));
   capacity.extended.clear();
-  BOOST_TEST(shortages(full_oam(), capacity)
-                 .contains("is not available: --extended ext.example.com/v1.MotionSensor=1"));
+  BOOST_TEST(shortages(full_oam(), capacity) == "");  // it may be a CDI device
+  BOOST_TEST(shortages(with(full_oam(), "\"required\": \"1\"", "\"required\": \"fast\""), capacity)
+                 .contains("is not available: --extended ext.example.com/v1.MotionSensor=fast"));
 }
 
 BOOST_AUTO_TEST_CASE(an_init_container_runs_alone) {  // RX-12

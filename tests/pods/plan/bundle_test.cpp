@@ -66,6 +66,96 @@ BOOST_AUTO_TEST_CASE(the_least_bundle_is_valid_and_confined) {
   BOOST_TEST(read.seccomp.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(devices_bring_nodes_rules_mounts_variables_groups_and_hooks) {
+  plan.launch.account.uid = must(Uid::make(1000));
+  plan.launch.env = {"PATH=/bin", "A=image", "B=1"};
+  plan.bound = {{.source = "/srv", .destination = "/usr/lib"}};
+  plan.devices = {
+      .env = {"A=device", "C=1"},
+      .nodes = {{.path = "/dev/g0",
+                 .host_path = "/dev/g0",
+                 .type = 'c',
+                 .major = 195,
+                 .minor = 255,
+                 .mode = 0640,
+                 .access = "rw",
+                 .uid = {},
+                 .gid = must(Gid::make(44))},
+                {.path = "/dev/disk",
+                 .host_path = "/dev/sda",
+                 .type = 'b',
+                 .major = 8,
+                 .minor = 0,
+                 .mode = {},
+                 .access = "",
+                 .uid = Uid{},
+                 .gid = {}}},
+      .mounts = {{.source = "/l/so",
+                  .destination = "/usr/lib/so",
+                  .type = "bind",
+                  .options = {"rbind", "ro"}},
+                 {.source = "t", .destination = "/t", .type = "tmpfs", .options = {"size=64k"}}},
+      .hooks =
+          {{.name = "poststop", .path = "/h", .args = {"h", "2"}, .env = {"X=y"}, .timeout = 7},
+           {.name = "createRuntime", .path = "/h", .args = {}, .env = {}, .timeout = {}}},
+      .rdt = DeviceRdt{.clos_id = "c",
+                       .l3_cache_schema = "L3:0=f",
+                       .mem_bw_schema = "MB:0=10",
+                       .schemata = {"L2:0=f"},
+                       .enable_monitoring = true},
+      .gids = {must(Gid::make(44))}};
+  const bundle::Config read = config();
+  BOOST_TEST(
+      (read.process->env == std::vector<std::string>{"PATH=/bin", "A=device", "B=1", "C=1"}));
+  BOOST_TEST((read.process->user.additional_gids == std::vector<Gid>{Gid{}, must(Gid::make(44))}));
+  BOOST_REQUIRE(read.devices.size() == 2U);
+  BOOST_TEST((read.devices[0].path.string() == "/dev/g0" && read.devices[0].major == 195 &&
+              read.devices[0].minor == 255 && read.devices[0].mode == 0640U &&
+              read.devices[0].uid.value() == 1000 && read.devices[0].gid.value() == 44));
+  BOOST_TEST((read.devices[1].kind == linux::Device::Kind::kBlock && !read.devices[1].mode &&
+              read.devices[1].uid.value() == 0));
+  BOOST_REQUIRE(read.resources->devices.size() ==
+                2U);  // all are denied; the node without access stays so
+  BOOST_TEST((!read.resources->devices[0].allow && read.resources->devices[1].allow &&
+              read.resources->devices[1].major == 195));
+  const auto place = [&](std::string_view destination) {
+    return std::ranges::find(read.mounts, destination,
+                             [](const linux::Mount& item) { return item.destination.string(); }) -
+           read.mounts.begin();
+  };
+  BOOST_TEST(place("/usr/lib") < place("/usr/lib/so"));
+  BOOST_TEST((mount("/usr/lib/so").bind && mount("/t").type == "tmpfs"));
+  BOOST_TEST((read.hooks.of(hooks::Kind::kPoststop).size() == 1 &&
+              read.hooks.of(hooks::Kind::kCreateRuntime).size() == 1));
+  BOOST_TEST((read.intel_rdt->schemata->size() == 1 && read.intel_rdt->enable_monitoring));
+}
+
+BOOST_AUTO_TEST_CASE(where_no_node_can_be_made_the_host_s_is_bound) {
+  plan.devices.nodes = {{.path = "/dev/g0",
+                         .host_path = "/dev/zero",
+                         .type = 'c',
+                         .major = 1,
+                         .minor = 5,
+                         .mode = 0666,
+                         .access = "rw",
+                         .uid = {},
+                         .gid = {}},
+                        {.path = "/dev/f",
+                         .host_path = "/f",
+                         .type = 'p',
+                         .major = 0,
+                         .minor = 0,
+                         .mode = 0600,
+                         .access = "rw",
+                         .uid = {},
+                         .gid = {}}};
+  plan.powers.device_nodes = plan.powers.device_rules = false;
+  const bundle::Config read = config();
+  BOOST_TEST((read.devices.size() == 1 && read.devices[0].path.string() == "/dev/f"));
+  BOOST_TEST(read.resources->devices.empty());
+  BOOST_TEST((mount("/dev/g0").bind && mount("/dev/g0").source == "/dev/zero"));
+}
+
 BOOST_AUTO_TEST_CASE(the_primary_group_is_among_the_supplementary_groups) {  // CVE-2022-36109
   plan.launch.account.gid = must(Gid::make(34));
   BOOST_TEST((config().process->user.additional_gids == std::vector<Gid>{must(Gid::make(34))}));
