@@ -113,13 +113,13 @@ constexpr unsigned long kGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
 }  // namespace
 
-std::optional<int> ProcessEnd::status() const {
+std::optional<int> status_after_end(Fd pidfd) {
   Patience patience(std::chrono::seconds(1));
   do {
     PidfdInfo info{.mask = kInfoExit};
-    const bool is_known = pidfd_ && ::ioctl(pidfd_.get(), kGetInfo, &info) == 0;
+    const bool is_known = ::ioctl(pidfd.value, kGetInfo, &info) == 0;
     if (is_known && (info.mask & kInfoExit) != 0) return info.exit_code;
-    if (!is_known && (!pidfd_ || errno != ESRCH)) return std::nullopt;
+    if (!is_known && errno != ESRCH) return std::nullopt;
   } while (patience.wait());
   return std::nullopt;
 }

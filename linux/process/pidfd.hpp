@@ -46,6 +46,11 @@ Result<std::string> read_boot_id();
 /// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
 
+/// The status, as waitpid(2) gives it, of a process that has ended and need not be a child of the
+/// caller. Waits at most a second until the parent has asked for the status. Nothing: the parent has
+/// not asked, or the kernel does not tell (before Linux 6.15).
+std::optional<int> status_after_end(Fd pidfd);
+
 /// Waits for the end of a process by its pidfd; before Linux 5.3 by polling.
 class ProcessEnd {
  public:
@@ -61,10 +66,8 @@ class ProcessEnd {
   bool has_come() const { return comes_within(std::chrono::milliseconds(0)); }
   /// Waits at most `limit` for the end; false if the process still runs then.
   bool comes_within(std::chrono::milliseconds limit) const;
-  /// The status, as waitpid(2) gives it, of a process that has ended and is no child of the caller.
-  /// Waits at most a second until the parent has asked for the status. Nothing: the parent has not
-  /// asked, or the kernel does not tell (before Linux 6.15).
-  std::optional<int> status() const;
+  /// The status of the process after its end; see status_after_end().
+  std::optional<int> status() const { return status_after_end(pidfd_); }
 
  private:
   ProcessEnd(const ProcessIdentity& process, UniqueFd pidfd)

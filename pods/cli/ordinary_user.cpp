@@ -24,12 +24,17 @@ Result<std::string> network_to_enter(const Command& command, const Arguments& ar
   return pod ? network_of(*pod) : "";  // the command says that there is no such pod
 }
 
-/// For `start`, which may adopt a pod: the processes of the pod are in its user namespace.
-Result<void> enter_pod_again(const Arguments& arguments) {
+/// For `start`, which may adopt a pod: enters the user namespace of the pod if the holder of the
+/// pod's namespaces runs. Returns whether it does.
+Result<bool> enter_pod_again(const Arguments& arguments) {
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   const auto pod = pods.open_pod(arguments.operands().front());
-  const auto record = pod ? read_record(pod->fd()) : Result<PodRecord>(PodRecord());
-  return become_root_of_namespace_of(record.value_or(PodRecord()));
+  if (!pod) return false;
+  auto record = read_record(pod->fd());
+  if (!record || !still_runs(*record, record->holder)) return false;
+  record->containers.clear();  // a pid of theirs may be another process now
+  TRY(become_root_of_namespace_of(*record));
+  return true;
 }
 
 /// Starts a process that drops the network, if it has no member, when the caller has ended: a
@@ -51,9 +56,13 @@ Result<UniqueFd> drop_network_afterwards(const HostPath& data, const std::string
 
 Result<int> run_as_root_of_namespace(const Command& command, const Arguments& arguments,
                                      const Caller& caller) {
+  if (&command == &kStart) {
+    TRY_ASSIGN(const bool has_entered, enter_pod_again(arguments));
+    if (has_entered) return command.run(arguments, caller);
+  }
   TRY_ASSIGN(const std::string network, network_to_enter(command, arguments));
   if (network.empty()) {
-    TRY(&command == &kStart ? enter_pod_again(arguments) : become_root_of_own_namespace());
+    TRY(become_root_of_own_namespace());
     return command.run(arguments, caller);
   }
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));

@@ -196,7 +196,7 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   const std::string name = shown_name(file);
   TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   Workload workload = read_workload(name, text, ignored);
-  if (const auto pod_name = arguments.value("name")) rename_in_variables(*pod_name, workload.pod);
+  if (const auto pod_name = arguments.value("name")) rename_pod_in_parts(*pod_name, workload.pod);
   const bool is_here = audience == Audience::kThisMachine;
   for (const std::string& warning : is_here                        ? workload.warnings
                                     : audience == Audience::kSwarm ? workload.swarm_warnings

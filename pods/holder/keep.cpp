@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,7 +35,9 @@ void take_request() {
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof control;
-  const bool is_whole = ::recvmsg(kRequests, &header, 0) == sizeof request;
+  const ssize_t size = ::recvmsg(kRequests, &header, 0);
+  if (size < 0) return;
+  const bool is_whole = size == sizeof request;
   unsigned short slot = 0;
   ::memcpy(&slot, request.slot, sizeof slot);
   const bool is_slot = is_whole && slot >= kFirstSlot;
@@ -52,9 +55,18 @@ void take_request() {
   }
 }
 
+/// Slots of a pod with many containers have large numbers.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 void keep_descriptors() {
+  raise_descriptor_limit();
   give_up_capabilities();
   for (;;) take_request();
 }

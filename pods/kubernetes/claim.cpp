@@ -7,6 +7,8 @@
 namespace ocirun::pods {
 namespace {
 
+constexpr std::string_view kOnePod = "ReadWriteOncePod";
+
 struct Claim {
   std::vector<std::string> modes;
   std::optional<std::uint64_t> bytes;
@@ -23,6 +25,10 @@ bool access_modes(Value at, Claim& out) {
       bundle::unknown_word(item, "access mode", kModes);
       return false;
     }
+  if (out.modes.size() > 1 && std::ranges::find(out.modes, kOnePod) != out.modes.end()) {
+    at.problem("{} must be the only access mode", kOnePod);
+    return false;
+  }
   return true;
 }
 
@@ -54,7 +60,7 @@ bool claim_spec(Value at, Volume& out) {
   const auto has = [&](std::string_view mode) {
     return std::ranges::find(claim.modes, mode) != claim.modes.end();
   };
-  out.exclusive = has("ReadWriteOncePod");
+  out.exclusive = has(kOnePod);
   if (out.exclusive) out.exclusive_by = "its access mode is ReadWriteOncePod";
   out.read_only = out.shares_with_all = claim.modes.size() == 1 && has("ReadOnlyMany");
   return true;

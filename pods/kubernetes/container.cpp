@@ -1,6 +1,7 @@
 #include "pods/kubernetes/container_fields.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "linux/base/name_table.hpp"
 #include "pods/kubernetes/names.hpp"
@@ -119,9 +120,11 @@ void check_init_containers(Value at, const Pod& pod) {
 }
 
 void check_mounts(Value at, const Pod& pod) {
+  std::set<std::string_view> names;
+  for (const Volume& volume : pod.volumes) names.insert(volume.name);
   for (const Container* container : all_containers(pod))
     for (const Mount& mount : container->mounts)
-      if (std::ranges::find(pod.volumes, mount.volume, &Volume::name) == pod.volumes.end())
+      if (!names.contains(mount.volume))
         Value(*mount.place, at.report())
             .problem_at("name", "\"{}\" is none of the volumes", mount.volume);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "linux/base/text.hpp"
@@ -80,13 +81,17 @@ constexpr auto kItem = placed(exact_fields<KeyFile>(
 /// A file must not be a directory of another one.
 bool items(Value at, std::vector<KeyFile>& out) {
   if (!unique_list_of(kItem, by("path", &KeyFile::path))(at, out)) return false;
-  for (const KeyFile& file : out)
-    for (const KeyFile& other : out)
-      if (other.path.starts_with(file.path + "/")) {
-        Value(*file.place, at.report())
-            .problem_at("path", "\"{}\" is a directory of the file \"{}\"", file.path, other.path);
-        return false;
-      }
+  std::map<std::string_view, const KeyFile*> by_path;
+  for (const KeyFile& file : out) by_path.emplace(file.path, &file);
+  for (const KeyFile& other : out)
+    for (std::size_t end = other.path.find('/'); end != std::string::npos;
+         end = other.path.find('/', end + 1)) {
+      const auto file = by_path.find(std::string_view(other.path).substr(0, end));
+      if (file == by_path.end()) continue;
+      Value(*file->second->place, at.report())
+          .problem_at("path", "\"{}\" is a directory of the file \"{}\"", file->first, other.path);
+      return false;
+    }
   return true;
 }
 

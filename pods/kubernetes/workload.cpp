@@ -4,6 +4,7 @@
 #include <array>
 
 #include "pods/kubernetes/pod_spec.hpp"
+#include "pods/model/pod_fields.hpp"
 #include "pods/model/kept.hpp"
 
 namespace ocirun::pods {
@@ -73,8 +74,11 @@ bool label_selector(Value at, Pod& out) {
     return false;
   }
   out.kubernetes->selector = selector.labels;
-  // Faulty metadata were told, and may have had the label.
-  if (at.report().has_problem_below("/spec/template/metadata")) return true;
+  // The labels of metadata with a fault were not read. The fault is reported already.
+  const bundle::Node* metadata = at.node().parent->find("template");
+  if (metadata != nullptr && metadata->is_object()) metadata = metadata->find("metadata");
+  if (metadata != nullptr && at.report().has_problem_below(bundle::pointer_to(*metadata)))
+    return true;
   for (const auto& [name, value] : selector.labels) {
     const auto label = out.kubernetes->labels.find(name);
     if (label != out.kubernetes->labels.end() && label->second == value) continue;
@@ -124,7 +128,7 @@ bool volume_templates(Value at, Pod& out) {
     Volume& volume = out.volumes.emplace_back(std::move(read.volume));
     volume.name = read.metadata.name;
     volume.kind = Volume::Source::kOperator;
-    volume.source = fmt::format("{}-{}-0", read.metadata.name, out.name);  // as a cluster names it
+    volume.source = claim_of_template(read.metadata.name, out.name);
     volume.is_claimed = true;
     volume.place = &item.node();
     if (!volume.name.empty()) continue;

@@ -49,6 +49,7 @@ Result<int> Launching::adopt(PodRecord record) {
   record_.metadata = {};
   record_.reason.clear();
   TRY(write_record(directory_.fd(), record_));
+  images_.store_lock.reset();  // the record names the images
   Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
   return supervisor.go_on(std::move(adopted_), listener_.announce);
 }
@@ -65,15 +66,13 @@ Result<void> Launching::find_processes() {
   if (still_runs(record_, record_.forwarder)) TRY(watch(record_.forwarder));
   for (const ContainerRecord& container : record_.containers) {
     std::optional<int>& program = adopted_.programs.emplace_back();
-    if (container.is_init || container.status != ContainerStatus::kRunning) continue;
-    TRY_ASSIGN(program,
-               within(runtime_.find_program(container.id), "container \"{}\"", container.name));
+    TRY_ASSIGN(program, runtime_.find_program(container));
     if (!program) continue;
     const auto stat = linux::read_process_stat(*program);
     const auto watched = stat ? watch({.pid = *program, .start_time = stat->start_time})
                               : Result<void>(std::unexpected(stat.error()));
     // The pid may have been reused before it was watched.
-    TRY_ASSIGN(const auto again, runtime_.find_program(container.id));
+    TRY_ASSIGN(const auto again, runtime_.find_program(container));
     if (again && !watched) return watched;
     if (!again) {
       adopted_.ends.erase(*program);

@@ -3,9 +3,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <utility>
 
+#include "linux/files/procfs.hpp"
 #include "pods/logs/line.hpp"
 #include "pods/run/runtime.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 constexpr std::string_view kCutOff = "the pod's network is cut off";
 
 constexpr int kUnknownStatus = 255;
+constexpr std::chrono::seconds kBetweenKills{1};
 
 /// The exit status in the form of shells: 128 + N after signal N.
 int exit_code_of(std::optional<int> status) {
@@ -69,10 +72,21 @@ Result<void> ContainerRun::end_create() {
   const auto pid = services_.runtime.end_create(creating_, ready_.bundle);
   if (!pid) return std::unexpected(explain_create(pid.error()));
   record_.pid = *pid;
+  if (services_.keeper != nullptr) keep_program();
   oom_kills_.begin(record_);
   phase_ = Phase::kCreated;
   services_.events.add("created", record_.name);
   return {};
+}
+
+/// Without the pidfd the exit status of the program is not known after the end of the supervisor.
+void ContainerRun::keep_program() const {
+  const auto stat = linux::read_process_stat(record_.pid);
+  if (!stat) return;
+  const auto pidfd = linux::open_pidfd({.pid = record_.pid, .start_time = stat->start_time});
+  if (pidfd)
+    static_cast<void>(
+        services_.keeper->keep(Keeper::program_slot(index_), std::array{Fd(*pidfd)}));
 }
 
 /// The error that the runtime has written. If the program cannot be executed, adds its place in the
@@ -115,19 +129,26 @@ Result<void> ContainerRun::end_start() {
 
 void ContainerRun::resume(std::optional<int> pid, Clock::time_point now) {
   phase_ = Phase::kDone;
-  if (record_.is_init || record_.status == ContainerStatus::kExited) return;
+  if (record_.is_init) return;
+  const bool has_exited = record_.status == ContainerStatus::kExited;
+  if (has_exited && !wants_restart(record_.exit_code.value_or(kUnknownStatus))) return;
   const std::uint16_t slot = Keeper::output_slot(index_);
   auto out = services_.keeper->take(slot);
   auto err = services_.keeper->take(slot + 1);
   if (out && err) output_.resume({*std::move(out), *std::move(err)});
   started_ = now;
-  if (record_.status == ContainerStatus::kWaiting) {
+  // A container has exited for good only while the supervisor stopped the pod.
+  if (has_exited || record_.status == ContainerStatus::kWaiting) {
     remove();
+    record_.status = ContainerStatus::kWaiting;
     phase_ = Phase::kWaiting;
     due_ = now;
     return;
   }
-  if (!pid) return ended(std::nullopt, now, true);
+  if (!pid) {
+    const auto program = services_.keeper->take(Keeper::program_slot(index_));
+    return ended(program ? linux::status_after_end(*program) : std::nullopt, now, true);
+  }
   record_.pid = *pid;
   phase_ = Phase::kRunning;
   oom_kills_.resume(record_);
@@ -157,7 +178,8 @@ void ContainerRun::kill() {
   health_.end();
   count_oom_kills(oom_kills_.look(Clock::now()));
   oom_kills_.expect_sigkill();
-  static_cast<void>(services_.runtime.kill(record_.id, SIGKILL));
+  // tick() tries again.
+  if (!services_.runtime.kill(record_.id, SIGKILL)) due_ = Clock::now() + kBetweenKills;
 }
 
 void ContainerRun::restart(Clock::time_point now) {
@@ -186,18 +208,20 @@ void ContainerRun::ended(std::optional<int> status, Clock::time_point now, bool 
   record_.pid = 0;
   record_.ready = false;
   services_.events.add(record_.oom_killed ? "oom-killed" : "exited", record_.name, record_.reason);
-  remove();
-  output_.finish();
   const bool was_asked = std::exchange(must_restart_, false);
   if (!record_.is_init && may_restart && (was_asked || wants_restart(*record_.exit_code))) {
     phase_ = Phase::kWaiting;
     record_.status = ContainerStatus::kWaiting;
     due_ = was_asked ? now : now + backoff_.after_run_of(now - started_);
-    return;
+  } else {
+    phase_ = Phase::kDone;
+    due_ = Clock::time_point::max();
+    record_.status = ContainerStatus::kExited;
   }
-  phase_ = Phase::kDone;
-  due_ = Clock::time_point::max();
-  record_.status = ContainerStatus::kExited;
+  // Whoever adopts the pod must not look for a container that is removed.
+  static_cast<void>(services_.save());
+  remove();
+  output_.finish();
 }
 
 bool ContainerRun::wants_restart(int exit_code) const {

@@ -118,6 +118,7 @@ class ContainerRun {
 
   void act_on(const Health::Verdict& verdict, Clock::time_point now);
   void count_oom_kills(std::uint64_t kills);
+  void keep_program() const;
   bool is_ready() const;
   Error explain_create(const Error& error);
   Result<void> run_again();

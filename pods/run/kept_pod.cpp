@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
 #include "bundle/json/fields.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
@@ -92,7 +94,8 @@ Result<KeptPod> read_kept_pod(Fd directory) {
   KeptPod pod;
   if (document.parse(text, report)) kKeptPod(bundle::Value(*document.root(), report), pod);
   if (report.ok()) return pod;
-  return refuse("{}: {}", kKeptFile, bundle::first_of(report.problems(), report.problem_count()));
+  return fail(pod.format > kKeptFormat ? kNewerRecord : EBADMSG, "{}: {}", kKeptFile,
+              bundle::first_of(report.problems(), report.problem_count()));
 }
 
 KeptContainer kept_container(const ReadyContainer& ready, const StoredImage* image) {

@@ -44,7 +44,7 @@ Result<void> take_down(const PodDirectory& directory, const PodRecord& record) {
   keep_error(end_process(record, record.holder));
   if (const auto kept = read_kept_pod(directory.fd()))
     keep_error(end_process(record, kept->keeper));
-  else if (kept.error().number() != ENOENT)
+  else if (kept.error().number() == kNewerRecord || is_transient(kept.error().number()))
     keep_error(std::unexpected(kept.error()));
   keep_error(leave_network(directory));
   if (!record.slice.empty())
@@ -132,12 +132,14 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   const bool should_run =
       view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;
   if (view.is_supervised || !should_run) return view;
-  view.lost_supervisor = view.record.status == PodStatus::kRunning;
+  view.lost_supervisor =
+      view.record.status == PodStatus::kRunning && is_of_this_boot(view.record);
   view.record.status = PodStatus::kFailed;
   view.record.reason = fmt::format(
-      "its supervisor (process {0}) is gone; `ocirun pod delete {1}` removes what is left, and "
-      "`ocirun pod start {1}` adopts what runs",
+      "its supervisor (process {}) is gone; `ocirun pod delete {}` removes what is left",
       view.record.supervisor.pid, name);
+  if (view.lost_supervisor)
+    view.record.reason += fmt::format(", and `ocirun pod start {}` adopts what runs", name);
   for (ContainerRecord& container : view.record.containers) {
     container.ready = false;
     if (container.status != ContainerStatus::kExited) container.reason = "nobody supervises it";

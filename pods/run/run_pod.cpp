@@ -197,9 +197,7 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
   if (!is_of_this_boot(record)) return remains;
   const Runtime runtime(record.runtime);
   for (const ContainerRecord& container : record.containers) {
-    if (container.is_init || container.status != ContainerStatus::kRunning) continue;
-    TRY_ASSIGN(const auto program,
-               within(runtime.find_program(container.id), "container \"{}\"", container.name));
+    TRY_ASSIGN(const auto program, runtime.find_program(container));
     remains.programs = remains.programs || program;
   }
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(record.name));
@@ -208,7 +206,7 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
       kept ? Keeper::find(kept->keeper) : Result<Keeper>(std::unexpected(kept.error()));
   const int error = keeper ? 0 : keeper.error().number();
   // Any other error may be over the next time.
-  if (error == ENOENT || error == ESRCH || error == ENOSYS)
+  if (error == ENOENT || error == ESRCH || error == ENOSYS || error == EBADMSG)
     remains.why_not = keeper.error().message();
   else if (!keeper)
     return std::unexpected(keeper.error());

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <limits>
 
 #include "bundle/json/document.hpp"
@@ -90,8 +92,13 @@ Result<int> Runtime::find_pid(const std::string& id) const {
   return state.pid;
 }
 
-Result<std::optional<int>> Runtime::find_program(const std::string& id) const {
-  TRY_ASSIGN(const State state, find_state(id));
+Result<std::optional<int>> Runtime::find_program(const ContainerRecord& container) const {
+  if (container.is_init || container.status != ContainerStatus::kRunning) return std::nullopt;
+  auto found = find_state(container.id);
+  const bool is_gone =
+      !found && container.pid != 0 && ::kill(container.pid, 0) != 0 && errno == ESRCH;
+  if (is_gone) return std::nullopt;
+  TRY_ASSIGN(const State state, within(std::move(found), "container \"{}\"", container.name));
   if (state.status == "running" || state.status == "paused") return state.pid;
   return std::nullopt;
 }

@@ -41,9 +41,10 @@ class Runtime {
   /// Asks `state` for the pid of the container's program. Errors: the program does not run; those
   /// of end_program().
   Result<int> find_pid(const std::string& id) const;
-  /// Asks `state` for the pid of the container's program, which may be paused. Nothing: the program
-  /// does not run. Errors: there is no such container; those of end_program().
-  Result<std::optional<int>> find_program(const std::string& id) const;
+  /// The pid of a container's program, which may be paused. Nothing: no program runs, by the record
+  /// or by `state`. Errors: there is no such container, and the process of the record runs; those
+  /// of end_program().
+  Result<std::optional<int>> find_program(const ContainerRecord& container) const;
 
   /// Sends a signal to the program. Errors: also that the program has ended.
   Result<void> kill(const std::string& id, int signal) const;

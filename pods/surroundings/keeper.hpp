@@ -12,8 +12,9 @@ namespace ocirun::pods {
 /// The keeper of a pod: a process ("ocirun-hold keep") that outlives the supervisor, and from which
 /// another supervisor takes the pod over. The keeper is in the mount namespace of the pod, which
 /// has the root filesystems and the volumes. It has copies of descriptors, each in a slot: the
-/// output pipes of the containers, which would break without a reader, the locks of the pod, and
-/// the socket and the content of the metadata service.
+/// output pipes of the containers, which would break without a reader, pidfds of their programs,
+/// which tell the exit status after the end, the locks of the pod, and the socket and the content
+/// of the metadata service.
 class Keeper {
  public:
   /// The slot of the metadata service's socket; that of its content follows.
@@ -21,7 +22,11 @@ class Keeper {
   /// The slot of a container's standard output; that of standard error follows. `index`: the
   /// container's place in the pod's record.
   static constexpr std::uint16_t output_slot(std::size_t index) {
-    return static_cast<std::uint16_t>(kMetadata + 2 + 2 * index);
+    return static_cast<std::uint16_t>(kMetadata + 2 + 3 * index);
+  }
+  /// The slot of the pidfd of a container's program.
+  static constexpr std::uint16_t program_slot(std::size_t index) {
+    return static_cast<std::uint16_t>(output_slot(index) + 2);
   }
   /// The slot of a lock of a pod with so many containers.
   static constexpr std::uint16_t lock_slot(std::size_t containers, std::size_t index) {

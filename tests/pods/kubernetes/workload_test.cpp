@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(an_extended_resource_is_a_whole_number_and_the_same_in_requ
              "");
   BOOST_TEST(has(with_resources("{limits: {vendor.com/gpu: 1.5}}"), "/limits/vendor.com~1gpu: "));
   BOOST_TEST(has(with_resources("{limits: {vendor.com/gpu: 500m}}"),
-                 "must be a whole number of devices, from 0 to 1000000, not \"500m\""));
+                 "must be a whole number of devices, at most 4096, not \"500m\""));
   BOOST_TEST(has(with_resources("{limits: {vendor.com/gpu: 1}, requests: {vendor.com/gpu: 2}}"),
                  "/requests/vendor.com~1gpu: must be the same number as the limit"));
   BOOST_TEST(

@@ -105,7 +105,8 @@ CHILD_TEST(a_pipe_breaks_only_when_its_slot_is_taken_by_another_one, 0) {
 
 CHILD_TEST(slots_do_not_collide, 0) {
   BOOST_TEST(Keeper::kMetadata + 2 == Keeper::output_slot(0));
-  BOOST_TEST(Keeper::output_slot(0) + 2 == Keeper::output_slot(1));
+  BOOST_TEST(Keeper::output_slot(0) + 2 == Keeper::program_slot(0));
+  BOOST_TEST(Keeper::output_slot(0) + 3 == Keeper::output_slot(1));
   BOOST_TEST(Keeper::lock_slot(5, 0) == Keeper::output_slot(5));
   BOOST_TEST(Keeper::lock_slot(5, 1) == Keeper::lock_slot(5, 0) + 1);
 }
