@@ -215,7 +215,7 @@ END
   run run_pod --ignore replicas --ignore HorizontalPodAutoscaler --restart never
   equal 0 "$status"
   has 'done' "$(<output)"
-  equal data-db-0 "$(pod volumes)"
+  equal "data-$POD-0" "$(pod volumes)"
   sed -i 's/      tolerations:.*/      hostPID: true/; s/replicas: 3/replicas: 1/' app.yaml
   run run_pod --ignore HorizontalPodAutoscaler
   equal 1 "$status"
