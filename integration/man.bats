@@ -96,7 +96,7 @@ foreign() {
       FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
       ;;
     README.md)
-      FOREIGN='./dev --quick --landing --arch cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary docker --compose-file'
+      FOREIGN='./dev --quick --landing --arch cmake --preset --build --install --prefix podman --runtime --rm --authfile ctr --runc-binary docker --compose-file'
       ;;
   esac
 }

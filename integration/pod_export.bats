@@ -39,7 +39,7 @@ END
   equal 'no 12:30 0755' "$(objects '.[2].spec.template.spec.containers[0].env | map(.value) | join(" ")')" # PyYAML reads YAML 1.1
   export_app --lossy --kind Pod
   equal 0 "$status"
-  has '# Left out: app.yaml:10:16: /properties/autoScaling: a Pod does not scale: --kind Deployment does' "$output"
+  has '# Differs: app.yaml:10:16: /properties/autoScaling: a Pod does not scale: --kind Deployment does' "$output"
   export_app --pull missing --pull-timeout 5
   equal IfNotPresent "$(objects '.[] | select(.kind == "Deployment").spec.template.spec.containers[0].imagePullPolicy')"
   has '--pull-timeout has no effect: the engine has its own time limits' "$stderr"

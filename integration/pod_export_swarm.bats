@@ -55,7 +55,7 @@ END
   container web 'echo' 'imagePullSecret: registry' 'config: [{path: /etc/motd, value: "a\nb\n"}, {path: /etc/x, fromParam: p}]'
   export_app --param p=1
   equal 1 "$status"
-  has 'the config files of the workload are files beside the Compose file: --output DIR writes all of them' "$stderr"
+  has 'the workload has config files, which a Compose file cannot contain: --output DIR writes them and the Compose file' "$stderr"
   equal '' "$output"
   export_app --param 'p=$(x)' --output out
   equal 0 "$status"
@@ -86,6 +86,17 @@ END
   export_app --output out
   equal 1 "$status"
   equal compose.yaml "$(ls out)"
+  rmdir out/compose.yaml
+  mkdir out/configs
+  echo mine >out/configs/web.motd
+  export_app --output out
+  equal 1 "$status"
+  has '--output out: configs: web.motd has another content, and no compose.yaml' "$stderr"
+  equal mine "$(<out/configs/web.motd)"
+  equal configs "$(ls out)"
+  printf a >out/configs/web.motd
+  export_app --output out
+  equal 0 "$status"
   export_app --output absent/out
   equal 1 "$status"
   [[ ! -e absent ]]
@@ -104,7 +115,7 @@ END
   equal 1 "$status"
   has '/spec/containers/0/readinessProbe: the readiness probe asks http://:80/: Swarm only runs a command' "$stderr"
   has '/spec/containers/1: the 2 containers of the pod share localhost' "$stderr"
-  has '--lossy leaves these 2 out' "$stderr"
+  has '--lossy writes these 2 as comments' "$stderr"
   export_app --lossy
   equal 0 "$status"
   has '/spec/containers/1: the 2 containers of the pod share localhost' "$output"

@@ -69,7 +69,12 @@ exported_is_updated() {
 node_is_lost() {
   local kind rc=0
   kill_node_daemon n2 kubelet && kubectl delete node n2 --timeout=60s || return 1
-  for kind in "${EXPORTS[@]}"; do within 240 exported_is_on "$kind" n1 && within 60 exported_answers "$kind" 2 || { echo "$kind" && exported_pods "$kind" | jq -c '.[].status' && rc=1; }; done
+  for kind in "${EXPORTS[@]}"; do
+    if within 240 exported_is_on "$kind" n1 && within 60 exported_answers "$kind" 2; then continue; fi
+    rc=1
+    echo "$kind"
+    exported_pods "$kind" | jq -c '.[].status'
+  done
   start_kubelet n2 && within 180 nodes_are_ready || rc=1
   return "$rc"
 }

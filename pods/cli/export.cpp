@@ -120,7 +120,7 @@ Result<Mode> mode_of(const Arguments& arguments, std::string_view option,
 }
 
 /// Options that complete a document here, and that the engine's machines replace.
-void warn_of_this_machine_s(const Arguments& arguments, Engine engine) {
+void warn_of_local_options(const Arguments& arguments, Engine engine) {
   const auto warn_of = [&](std::string_view option, std::string_view instead) {
     if (arguments.has(option)) warn(fmt::format("--{} has no effect: {}", option, instead));
   };
@@ -131,8 +131,8 @@ void warn_of_this_machine_s(const Arguments& arguments, Engine engine) {
   warn_of("pull-timeout", "the engine has its own time limits");
   warn_of("extended", "the engine's machines have their own resources");
   warn_of("seccomp-profiles", "the engine's machines have their own files");
-  if (engine ==
-      Engine::kSwarm)  // --secret gives the content of config maps and the keys of secrets
+  // For Swarm, --secret gives the content of config maps and the keys of secrets.
+  if (engine == Engine::kSwarm)
     warn_of("pull", "`docker stack deploy --resolve-image` has the rules of Swarm");
   else
     warn_of("secret", "the engine must have the secret, and its files are not exported");
@@ -151,19 +151,23 @@ Result<void> check_options_of(Engine engine, const Arguments& arguments) {
 }
 
 /// Writes compose.yaml, and the configs that it refers to, into the directory. The files of an
-/// earlier export are replaced.
-Result<void> write_stack(const HostPath& path, const Exported& exported) {
-  constexpr std::string_view kConfigs = "configs/";
+/// earlier export are replaced. Errors: a compose.yaml of somebody else; without a compose.yaml, a
+/// config file with another content.
+Result<void> write_stack(const HostPath& output, const Exported& exported) {
   constexpr mode_t kMode = 0600;  // --param and --env may give what others should not read
   const std::string compose = "compose.yaml";
   OutputFiles files;
-  TRY_ASSIGN(const Fd directory, files.open_or_make(Fd{AT_FDCWD}, path.string()));
-  TRY(check_own_file(directory, compose, "# docker stack deploy ", "export"));
+  TRY_ASSIGN(const Fd directory, files.open_or_make(Fd{AT_FDCWD}, output.string()));
+  TRY_ASSIGN(const bool is_ours,
+             check_own_file(directory, compose, fmt::format("# {} ", kDeployCommand), "export"));
   if (!exported.files.empty()) {
-    TRY_ASSIGN(const Fd below,
-               files.open_or_make(directory, std::string(kConfigs.substr(0, kConfigs.size() - 1))));
-    for (const auto& [name, text] : exported.files)
-      TRY(files.write(below, name.substr(kConfigs.size()), text, kMode));
+    TRY_ASSIGN(const Fd below, files.open_or_make(directory, std::string(kConfigDirectory)));
+    const auto file_in = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+    for (const auto& [path, text] : exported.files)
+      if (!is_ours)
+        TRY(within(check_same_file(below, file_in(path), text), "{}", kConfigDirectory));
+    for (const auto& [path, text] : exported.files)
+      TRY(files.write(below, file_in(path), text, kMode));
   }
   TRY(files.write(directory, compose, exported.text, kMode));
   files.keep();
@@ -179,8 +183,8 @@ Result<void> give_out(const Arguments& arguments, const Exported& exported) {
   }
   if (!exported.files.empty())
     return refuse(
-        "the config files of the workload are files beside the Compose file: --output DIR writes "
-        "all of them");
+        "the workload has config files, which a Compose file cannot contain: --output DIR writes "
+        "them and the Compose file");
   return print(exported.text);
 }
 
@@ -198,7 +202,7 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const Given given, read_given(arguments));
   TRY(replace_parts(given, workload.pod));
   TRY(check_given(given, workload, audience));
-  warn_of_this_machine_s(arguments, engine);
+  warn_of_local_options(arguments, engine);
   TRY_ASSIGN(std::string name, name_for(arguments, workload, file));
   TRY_ASSIGN(auto images, references_of(given));
   TRY_ASSIGN(auto sizes, sizes_of(arguments, workload.pod));

@@ -81,12 +81,15 @@ class FileReader {
   void read() {
     const std::size_t before = report_.problem_count();
     auto documents = documents_of(source_, report_);
+    for (const bundle::Value document : documents) documents_.push_back(&document.node());
     oam_application(documents, source_.document(), out_);
     for (const bundle::Value document : documents) read(document);
     for (const bundle::Value document : beside_) read_beside(document);
     if (workload_ != nullptr || report_.problem_count() != before) return;
     report_.problem(fmt::format("the file has no workload: {}", kKinds), source_.root());
   }
+
+  std::vector<Place> take_documents() { return std::move(documents_); }
 
   /// Warns of documents that nothing in the pod uses. The pod must be whole.
   void tell_unused() {
@@ -161,6 +164,7 @@ class FileReader {
   bundle::Report& report_;
   Pod& out_;
   const bundle::Node* workload_ = nullptr;
+  std::vector<Place> documents_;
   std::vector<bundle::Value> beside_;  // are read after the workload
 };
 
@@ -177,34 +181,43 @@ void leave_out_elsewhere(bundle::Report& report, Pod& pod) {
   });
 }
 
-/// Whether `pod export` copies a value of a document of Kubernetes: of a document beside the
-/// workload, or of a member that only a cluster honours.
-bool is_copied(const Workload& workload, Place place) {
-  const KubernetesParts& parts = *workload.pod.kubernetes;
+/// Whether the value is one of a member that only a cluster honours.
+bool is_for_cluster(const KubernetesParts& parts, Place place) {
   const auto has = [&](const std::vector<Place>& places) {
     return std::ranges::find(places, place) != places.end();
   };
-  for (; place != nullptr; place = place->parent) {
+  for (; place != nullptr; place = place->parent)
     if (has(parts.of_pod) || has(parts.of_controller)) return true;
-    if (place == parts.document) return false;
-  }
-  return true;
+  return false;
 }
 
-/// Whether a value that has no effect here has one for Swarm: a port of a Service is one of the
-/// nodes (RX-7).
-bool is_written_for_swarm(const Workload& workload, Place place) {
-  return place != nullptr && workload.pod.kind == Kind::kRadius && place->key == "port";
+/// Whether `pod export` copies a value of a document of Kubernetes: of a document beside the
+/// workload, or of a member that only a cluster honours.
+bool is_copied(const KubernetesParts& parts, Place place) {
+  if (is_for_cluster(parts, place)) return true;
+  while (place != nullptr && place != parts.document) place = place->parent;
+  return place == nullptr;
+}
+
+bool is_left_out(const Workload& workload, Place place) {
+  return std::ranges::find(workload.left_out, place) != workload.left_out.end();
+}
+
+/// Whether `pod export --to swarm` takes account of a value that has no effect here: a port of a
+/// Service is one of the nodes (RX-7), and a member for a cluster of Kubernetes is an error.
+bool is_told_for_swarm(const Workload& workload, Place place) {
+  if (place == nullptr || is_left_out(workload, place)) return false;
+  if (workload.pod.kind == Kind::kRadius) return place->key == "port";
+  return workload.pod.kind == Kind::kKubernetes && is_for_cluster(*workload.pod.kubernetes, place);
 }
 
 /// Whether `pod export` writes a value that has no effect here. All of Knative's documents goes to
 /// Kubernetes.
 bool is_written_by_export(const Workload& workload, Place place) {
-  if (place == nullptr || std::ranges::find(workload.left_out, place) != workload.left_out.end())
-    return false;
+  if (place == nullptr || is_left_out(workload, place)) return false;
   if (workload.pod.kind == Kind::kOam) return place->key == "imagePullSecret";
   if (workload.pod.kind == Kind::kRadius) return place->key == "port";  // of a Service (RX-7)
-  if (workload.pod.kind == Kind::kKubernetes) return is_copied(workload, place);
+  if (workload.pod.kind == Kind::kKubernetes) return is_copied(*workload.pod.kubernetes, place);
   return workload.pod.kind == Kind::kKnative;
 }
 
@@ -240,6 +253,7 @@ Workload read_workload(std::string file, std::string_view text,
     leave_out_elsewhere(report, workload.pod);
     if (report.ok()) reader.tell_unused();
   }
+  workload.documents = reader.take_documents();
   workload.left_out = report.left_out();
   workload.problems = workload.source->problems(workload.file, report);
   workload.warnings = workload.source->warnings(workload.file, report);
@@ -248,7 +262,7 @@ Workload read_workload(std::string file, std::string_view text,
       [&](const bundle::Node* node) { return !is_written_by_export(workload, node); });
   workload.swarm_warnings = workload.source->warnings(
       workload.file, report,
-      [&](const bundle::Node* node) { return !is_written_for_swarm(workload, node); });
+      [&](const bundle::Node* node) { return !is_told_for_swarm(workload, node); });
   workload.problem_count = report.problem_count();
   workload.unused_ignored = report.unused_ignored();
   return workload;

@@ -25,6 +25,7 @@ struct Workload {
   std::size_t problem_count = 0;  // `problems` has the first bundle::Report::kMaxListed of them
   std::vector<std::string> unused_ignored;  // names of --ignore that no refused part has
   std::vector<Place> left_out;              // the parts that --ignore leaves out
+  std::vector<Place> documents;  // of the file, with those of a list (kind: List) in its place
 
   /// "app.yaml:14:9: /spec/containers/0/image": a place, for a problem that is found later.
   std::string at(Place place) const;

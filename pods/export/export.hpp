@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
@@ -40,11 +41,17 @@ struct Exported {
   std::vector<std::string> notes;            // sentences for the person at the terminal
 };
 
-/// The objects of Kubernetes that run the workload: a Deployment, Pod, StatefulSet, or, without a
-/// kind in the request, the Knative document; ConfigMaps, a Service, claims, a HorizontalPodAutoscaler, a RuntimeClass. Secrets are
-/// references, never content. Errors list all that Kubernetes cannot say, each with its place,
-/// unless the request is lossy; then comments in the text list it.
+/// The objects of Kubernetes that run the workload: a Deployment, Pod or StatefulSet, or, for a
+/// Knative document without a kind in the request, the Knative document; ConfigMaps, a Service,
+/// claims, a HorizontalPodAutoscaler, a RuntimeClass. Secrets are references, never content. Errors
+/// list all that Kubernetes cannot say, each with its place, unless the request is lossy; then
+/// comments in the text list it.
 Result<Exported> export_to_kubernetes(const ExportRequest& request);
+
+/// The first comment of a Compose file begins with this command.
+inline constexpr std::string_view kDeployCommand = "docker stack deploy";
+/// The files of a Compose file's configs stand in this directory beside it.
+inline constexpr std::string_view kConfigDirectory = "configs";
 
 /// A Compose file of version 3.8 for `docker stack deploy`, in which each container is a service,
 /// and the files of its configs. Secrets are external, never content. Errors list all that Swarm

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pods/kubernetes/names.hpp"
 #include "pods/plan/variables.hpp"
 
 namespace ocirun::pods {
@@ -27,16 +28,7 @@ void set_variable(std::vector<EnvVariable>& variables, std::map<std::string, std
 
 std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own) {
   const auto policy = request.given.pulling.policy ? request.given.pulling.policy : own;
-  if (!policy) return "";
-  switch (*policy) {
-    case PullPolicy::kAlways:
-      return "Always";
-    case PullPolicy::kMissing:
-      return "IfNotPresent";
-    case PullPolicy::kNever:
-      return "Never";
-  }
-  return "";
+  return policy ? std::string(pull_policy_word(*policy)) : "";
 }
 
 std::string exported_image(Translation& translation, const Container& container) {
@@ -211,6 +203,8 @@ std::string unique_name(const std::string& name, std::set<std::string>& used) {
     unique = fmt::format("{}-{}", name.substr(0, 55), number);
   return unique;
 }
+
+Place container_list_owner(const Container& container) { return container.place->parent->parent; }
 
 bool is_mounted(const Container& container, const MountPoint& point) {
   return std::ranges::find(container.mounts, point.path, &Mount::path) != container.mounts.end();

@@ -30,8 +30,8 @@ std::vector<EnvVariable> exported_variables(const Translation& translation,
 /// The content of a config file.
 std::string exported_content(const Translation& translation, const ConfigFile& file);
 
-/// What all containers have alike: their annotations. A loss for each annotation that only some of
-/// several containers have.
+/// The annotations of the pod, and those that all containers have alike. A loss for each annotation
+/// that only some of several containers have.
 std::map<std::string, std::string> exported_annotations(Translation& translation);
 
 /// What a container requests and may have: with --enforce-required, and with the limits of the
@@ -46,7 +46,8 @@ std::vector<Volume> exported_volumes(const Pod& pod);
 
 /// Whether the port of the host leads to this port of a container.
 bool leads_to(const HostPort& host, const Port& port);
-/// The ports of the host that lead to a port which no app lists. Losses: it is not known which.
+/// The ports of the host that lead to a port which no app lists. Losses: a port of the host whose
+/// port of the pod is unknown.
 std::vector<const HostPort*> unlisted_host_ports(Translation& translation);
 
 /// CPUs in thousandths, rounded up, at least one.
@@ -67,6 +68,10 @@ bool uses_volume(const Container& container, const std::string& volume);
 
 /// A name that `used` does not have, which it has from then on.
 std::string unique_name(const std::string& name, std::set<std::string>& used);
+
+/// The object whose list has the container: the pod's spec in documents of Kubernetes and Knative.
+/// The container must have a place.
+Place container_list_owner(const Container& container);
 
 /// Whether a mount of the container has the path of the mount point.
 bool is_mounted(const Container& container, const MountPoint& point);

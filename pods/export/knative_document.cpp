@@ -156,7 +156,7 @@ Result<Exported> export_knative(const ExportRequest& request) {
     translation.lose(nullptr, "",
                      "--restart: containers of a Knative workload are always restarted");
   expect_sources(translation);
-  for (Place document : documents_of_file(request.workload)) {
+  for (Place document : documents_to_copy(request.workload)) {
     if (text_of_member(*document, "kind") == "Secret" && is_key_document(*document)) continue;
     if (is_key_document(*document))
       translation.add_document(translation.copy_of(*document));

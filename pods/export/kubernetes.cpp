@@ -139,11 +139,12 @@ Result<void> check_object_name(const std::string& name) {
       name, kLongest, near.empty() ? "POD" : near);
 }
 
-/// A document beside a workload of Kubernetes. An autoscaler follows the workload to its new kind
-/// and name.
+/// A document beside a workload of Kubernetes. --runtime-class replaces a RuntimeClass. An
+/// autoscaler follows the workload to its new kind and name.
 void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundle::Node& document) {
   Translation& translation = pod.translation;
-  const std::string_view kind = text_of_member(document, "kind");
+  const bool is_class = text_of_member(document, "kind") == "RuntimeClass";
+  if (is_class && !translation.request().runtime_class.empty()) return;
   const auto& scaling = translation.pod().scaling;
   Place root = scaling ? scaling->place : nullptr;
   while (root != nullptr && root != &document) root = root->parent;
@@ -162,7 +163,6 @@ void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundl
     target.add("kind", names.kind);
     target.add("name", translation.request().name);
   }
-  if (kind == "RuntimeClass" && !translation.request().runtime_class.empty()) return;
   translation.add_document(copy);
 }
 
@@ -170,7 +170,7 @@ void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundl
 void add_documents(const KubernetesPod& pod, const ObjectNames& names) {
   Translation& translation = pod.translation;
   add_runtime_class(translation);
-  for (const Place document : documents_of_file(translation.request().workload)) {
+  for (const Place document : documents_to_copy(translation.request().workload)) {
     if (document == translation.pod().kubernetes->document)
       add_workload(pod, names);
     else if (text_of_member(*document, "kind") != "Secret")
@@ -186,11 +186,12 @@ void add_own_config_maps(Translation& translation) {
 }
 
 /// What only Knative does for a workload.
-void lose_knatives_own(Translation& translation) {
+void lose_knative_only(Translation& translation) {
   for (const Elsewhere& part : translation.pod().elsewhere)
-    translation.lose(part.place, "",
-                     "Knative does this, and nothing else on a cluster: without --kind the document "
-                     "stays a Knative one");
+    translation.lose(
+        part.place, "",
+        "Knative does this, and nothing else on a cluster: without --kind the document "
+        "stays a Knative one");
 }
 
 }  // namespace
@@ -200,7 +201,7 @@ Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   const bool is_knative = request.workload.pod.kind == Kind::kKnative;
   if (is_knative && !request.kind) return export_knative(request);
   Translation translation(request);
-  if (is_knative) lose_knatives_own(translation);
+  if (is_knative) lose_knative_only(translation);
   lose_other_replicas(translation);
   KubernetesPod pod{.translation = translation, .kind = choose_kind(translation)};
   plan_port_names(pod);

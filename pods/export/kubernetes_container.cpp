@@ -130,7 +130,7 @@ void add_port(std::string_view name, const Port& port, const HostPort* host, Yam
 YamlPart ports(const KubernetesPod& pod, const Container& container) {
   Translation& translation = pod.translation;
   std::vector<HostPort> host_ports = translation.pod().host_ports;
-  std::erase_if(host_ports, &HostPort::is_service_s);  // the Service is copied
+  std::erase_if(host_ports, &HostPort::is_of_service);  // the Service is copied
   YamlPart list = translation.new_object().new_list();
   for (const Port& port : container.ports) {
     std::string_view name = pod.port_names.at(&port);
@@ -143,7 +143,7 @@ YamlPart ports(const KubernetesPod& pod, const Container& container) {
   if (&container != &translation.pod().containers.front()) return list;
   // The apps share their network: it does not matter which of them has the other ports.
   for (const HostPort* host : unlisted_host_ports(translation))
-    if (!host->is_service_s) add_port("", *host->pod_port, host, list);
+    if (!host->is_of_service) add_port("", *host->pod_port, host, list);
   return list;
 }
 

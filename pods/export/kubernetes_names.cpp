@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <set>
-
 #include "pods/export/kubernetes.hpp"
 
 namespace ocirun::pods {

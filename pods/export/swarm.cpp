@@ -16,8 +16,7 @@ bool is_service_name(std::string_view text, std::size_t longest) {
          std::ranges::all_of(text, [&](char c) { return is_word(c) || c == '-' || c == '_'; });
 }
 
-/// The name of the container, if it can be that of a service. Otherwise, and if an earlier service
-/// has the name because its container's own was none, a name that is alike.
+/// The container's name. If Swarm refuses the name, or an earlier service has it, a similar name.
 std::string service_name(Translation& translation, const Container& container,
                          const YamlPart& services) {
   constexpr std::size_t kLongest = 63;  // of "STACK_SERVICE"
@@ -61,23 +60,27 @@ void lose_pod(Translation& translation) {
 constexpr std::string_view kNoScaling =
     "Swarm does not scale automatically: `docker service scale` does by hand";
 
+constexpr std::string_view kHostname = "hostname";  // the same for the pod and for a service
+
 /// What a workload of Kubernetes asks of its cluster.
-void lose_kubernetes_own(Translation& translation) {
+void lose_cluster_members(Translation& translation) {
   const Pod& pod = translation.pod();
   for (const std::vector<Place>* places : {&pod.kubernetes->of_pod, &pod.kubernetes->of_controller})
-    for (Place place : *places)
-      translation.lose(place, "", "only a cluster of Kubernetes honours this");
+    for (const Place place : *places)
+      if (place->key != kHostname && !pod.kubernetes->asking_nothing.contains(place))
+        translation.lose(place, "", "only a cluster of Kubernetes honours this");
+  const Place spec = container_list_owner(pod.containers.front());
   if (pod.host_network)
-    translation.lose(nullptr, "",
-                     "hostNetwork: a stack has no service in the network of its nodes");
+    translation.lose(spec, "hostNetwork", "a stack has no service in the network of its nodes");
   if (pod.volume_group)
-    translation.lose(nullptr, "", "fsGroup: Docker changes no owner of the files of a volume");
+    translation.lose(spec, "securityContext/fsGroup",
+                     "Docker changes no owner of the files of a volume");
 }
 
 /// Scaling, and the traffic and the instances of Knative.
-void lose_cluster_s(Translation& translation) {
+void lose_scaling_and_traffic(Translation& translation) {
   const Pod& pod = translation.pod();
-  if (pod.kubernetes) lose_kubernetes_own(translation);
+  if (pod.kubernetes) lose_cluster_members(translation);
   lose_other_replicas(translation);
   for (const Elsewhere& part : pod.elsewhere) {
     const bool is_replicas =
@@ -89,6 +92,15 @@ void lose_cluster_s(Translation& translation) {
     else if (!is_replicas)
       translation.lose(part.place, "", "{}, which Swarm does not have", part.sentence);
   }
+}
+
+/// The host name that a document of Kubernetes asks for; "": the engine's default.
+std::string_view host_name_of(const Pod& pod) {
+  if (!pod.kubernetes) return "";
+  const std::vector<Place>& members = pod.kubernetes->of_pod;
+  const auto found =
+      std::ranges::find_if(members, [](Place member) { return member->key == kHostname; });
+  return found == members.end() ? "" : (*found)->text;
 }
 
 void expect_credentials(Translation& translation, const Container& container) {
@@ -125,6 +137,7 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
     service.add("command", expanded_words(translation, *container.args, variables.named));
   service.add_unless_empty("environment", variables.environment);
   service.add_unless_empty("working_dir", container.working_directory);
+  service.add_unless_empty(kHostname, host_name_of(translation.pod()));
   add_swarm_security(translation, container, service);
   service.add_unless_empty("ports", swarm_ports(stack, container));
   TRY(add_swarm_mounts(stack, container, service));
@@ -184,9 +197,9 @@ Result<Exported> export_to_swarm(const ExportRequest& request) {
         "one address of a service");
   TRY(check_stack_name(request.name));
   Translation translation(request);
-  translation.introduce(fmt::format("docker stack deploy --compose-file FILE {}", request.name));
+  translation.introduce(fmt::format("{} --compose-file FILE {}", kDeployCommand, request.name));
   lose_pod(translation);
-  lose_cluster_s(translation);
+  lose_scaling_and_traffic(translation);
   SwarmStack stack(translation);
   name_volumes(stack);
   YamlPart out = translation.new_object();

@@ -33,6 +33,7 @@ struct SwarmStack {
   YamlPart configs, secrets, volumes;                    // the top-level objects, by name
   std::map<std::string, std::string> files = {};         // the content of the configs, by path
   std::map<std::string, std::string> volume_names = {};  // of persistent volumes, by the document's
+  std::map<std::pair<std::string, std::string>, std::string> secret_names = {};  // by id and key
   std::set<std::pair<std::uint32_t, Protocol>> published = {};  // ports of the nodes
 
   /// The label of the node that keeps the persistent volumes of the stack.
@@ -49,8 +50,8 @@ struct SwarmVariables {
 /// be read.
 Result<SwarmVariables> swarm_variables(Translation& translation, const Container& container);
 
-/// `text` so that Swarm, which expands templates of Go in variables and in the paths of mounts,
-/// makes `text` of it.
+/// Quotes each "{{" of `text`, because Swarm expands Go templates in variables and in paths of
+/// mounts.
 std::string without_templates(std::string_view text);
 
 /// "64M", "1000b": bytes with the largest unit that leaves them whole. Units are powers of 1024.
@@ -58,7 +59,7 @@ std::string compose_bytes(std::uint64_t bytes);
 
 /// Adds the files of a volume that is a secret or a config map to the lists of a service, and to
 /// the stack the configs and secrets that they come from. Losses: a secret whose keys are unknown,
-/// a config map whose content is. Errors: it cannot be read.
+/// a config map whose content is unknown. Errors: the directory of --secret cannot be read.
 Result<void> add_swarm_key_files(SwarmStack& stack, const Volume& volume, const Mount& mount,
                                  YamlPart& configs, YamlPart& secrets);
 /// The same for a config file of OAM. Losses: an empty file, and one that is too large.
@@ -70,8 +71,8 @@ void add_swarm_config(SwarmStack& stack, const Container& container, const Confi
 /// map cannot be read.
 Result<void> add_swarm_mounts(SwarmStack& stack, const Container& container, YamlPart& service);
 
-/// Adds the health check, to which the liveness or the readiness probe becomes. Losses: questions
-/// over the network; a second question.
+/// Adds the health check: the liveness probe, else the readiness probe. Losses: probes over the
+/// network; a second probe.
 void add_swarm_health_check(Translation& translation, const Container& container,
                             YamlPart& service);
 

@@ -16,15 +16,13 @@ std::string cpu_text(double cpus) {
   return text;
 }
 
-YamlPart amount_texts(Translation& translation, const Amounts& amounts, Place place,
-                      std::string_view member) {
-  constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;
+constexpr std::uint64_t kLeastMemory = std::uint64_t{4} << 20;
+
+YamlPart amount_texts(Translation& translation, const Amounts& amounts) {
   YamlPart out = translation.new_object();
   if (amounts.cpus) out.add("cpus", cpu_text(*amounts.cpus));
-  if (amounts.memory && *amounts.memory >= kLeast)
+  if (amounts.memory && *amounts.memory >= kLeastMemory)
     out.add("memory", compose_bytes(*amounts.memory));
-  else if (amounts.memory)
-    translation.lose(place, member, "{} bytes of memory: must be at least 4 MiB", *amounts.memory);
   return out;
 }
 
@@ -36,6 +34,32 @@ void add_generic(Translation& translation, std::string_view kind, std::uint64_t 
   translation.expect(fmt::format(
       "nodes that announce the generic resource \"{}\" (node-generic-resources in daemon.json)",
       kind));
+}
+
+/// Where the document says how much memory a container needs ("requests") or may have ("limits").
+struct MemoryPlace {
+  Place place;
+  std::string member;
+};
+
+MemoryPlace memory_place(const Pod& pod, const Container& container, std::string_view object) {
+  const Place place = container.resources.place;
+  switch (pod.kind) {
+    case Kind::kOam:
+      return {place, "memory/required"};
+    case Kind::kAppc:
+      return {container.place, "app/isolators"};
+    case Kind::kRadius:
+      for (const std::string_view unit : {"memoryInMiB", "memoryInMib"})
+        if (const bundle::Node* amounts = place == nullptr ? nullptr : place->find(object);
+            amounts != nullptr && amounts->find(unit) != nullptr)
+          return {place, fmt::format("{}/{}", object, unit)};
+      break;
+    case Kind::kKnative:
+    case Kind::kKubernetes:
+      break;
+  }
+  return {place, fmt::format("{}/memory", object)};
 }
 
 /// Devices are generic resources, which nodes announce by kind and number.
@@ -58,6 +82,23 @@ YamlPart generic_resources(Translation& translation, const Resources& resources)
   return list;
 }
 
+/// Swarm refuses less memory than 4 MiB. A limit that --enforce-required makes of a request is
+/// named with the request, and one of the whole pod with the pod.
+void lose_small_memory(Translation& translation, const Container& container,
+                       const ExportedAmounts& exported) {
+  const Pod& pod = translation.pod();
+  const auto lose = [&](const std::optional<std::uint64_t>& bytes, const MemoryPlace& at) {
+    if (bytes && *bytes < kLeastMemory)
+      translation.lose(at.place, at.member, "{} bytes of memory: must be at least 4 MiB", *bytes);
+  };
+  lose(exported.requests.memory, memory_place(pod, container, "requests"));
+  const std::optional<std::uint64_t>& limit = exported.limits.memory;
+  if (limit == container.resources.limits.memory)
+    lose(limit, memory_place(pod, container, "limits"));
+  else if (limit == pod.limits.memory)
+    lose(limit, {pod.limits_place, ""});
+}
+
 YamlPart swarm_resources(Translation& translation, const Container& container) {
   const ExportedAmounts exported = exported_amounts(translation, container);
   const Place place = container.resources.place;
@@ -66,9 +107,9 @@ YamlPart swarm_resources(Translation& translation, const Container& container) {
                      "Swarm keeps no space on the disk of a node, such as {}",
                      compose_bytes(*exported.requests.storage));
   YamlPart out = translation.new_object();
-  out.add_unless_empty("limits",
-                       amount_texts(translation, exported.limits, place, "limits/memory"));
-  YamlPart reserved = amount_texts(translation, exported.requests, place, "memory/required");
+  lose_small_memory(translation, container, exported);
+  out.add_unless_empty("limits", amount_texts(translation, exported.limits));
+  YamlPart reserved = amount_texts(translation, exported.requests);
   reserved.add_unless_empty("generic_resources",
                             generic_resources(translation, container.resources));
   out.add_unless_empty("reservations", reserved);
@@ -88,7 +129,9 @@ void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, Yam
   if (host != nullptr && !host->address.empty())
     translation.lose(place, "hostIP", "a port is open on all addresses of a node, not on {} alone",
                      host->address);
-  const bool is_of_host = host != nullptr || translation.request().port_mode == PortMode::kHost;
+  // A Service of Kubernetes opens its port on each node, as the mode ingress does.
+  const bool is_of_host = (host != nullptr && !host->is_of_service) ||
+                          translation.request().port_mode == PortMode::kHost;
   YamlPart entry = list.add_object();
   entry.add("target", port.number);
   entry.add("published", number);

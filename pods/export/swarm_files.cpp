@@ -4,11 +4,13 @@
 namespace ocirun::pods {
 namespace {
 
+constexpr std::size_t kLongestWish = 50;  // 64, without a digest and the number of a twin
+constexpr std::size_t kDigestDigits = 8;
+
 /// The letters, digits, "-", "_" and "." of a name, which begins and ends with a letter or a digit.
 std::string object_name(std::string_view text) {
-  constexpr std::size_t kLongest = 50;
   std::string name;
-  for (const char c : text.substr(0, kLongest)) {
+  for (const char c : text.substr(0, kLongestWish)) {
     const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (is_word || !name.empty()) name += is_word || c == '-' || c == '.' ? c : '_';
   }
@@ -30,6 +32,10 @@ void add_file(const SwarmFile& file, YamlPart& list) {
   if (file.mode) entry.add_literal("mode", fmt::format("0{:03o}", *file.mode));
 }
 
+std::string config_path(std::string_view name) {
+  return fmt::format("{}/{}", kConfigDirectory, name);
+}
+
 /// The name of a config with this content. A config never changes: the digest in its own name makes
 /// another content another config.
 std::string config_with(SwarmStack& stack, Place place, std::string_view wish,
@@ -42,29 +48,42 @@ std::string config_with(SwarmStack& stack, Place place, std::string_view wish,
                            content.size(), kMostBytes);
   if (content.empty() || content.size() > kMostBytes) return "";
   std::string name = object_name(wish);
-  std::string path = "configs/" + name;
+  std::string path = config_path(name);
   for (int number = 2; stack.files.contains(path) && stack.files.at(path) != content; ++number) {
     name = fmt::format("{}.{}", object_name(wish), number);
-    path = "configs/" + name;
+    path = config_path(name);
   }
   if (stack.configs.has(name)) return name;
-  constexpr std::size_t kLongest = 55, kDigits = 8;
+  constexpr std::size_t kLongest = 55;
   YamlPart config = stack.configs.add_object(name);
   config.add(
       "name",
       fmt::format("{}-{}",
                   fmt::format("{}-{}", stack.translation.request().name, name).substr(0, kLongest),
-                  digest_of(content).hex().substr(0, kDigits)));
+                  digest_of(content).hex().substr(0, kDigestDigits)));
   config.add("file", "./" + path);
   stack.files.emplace(std::move(path), content);
   return name;
 }
 
-/// The name of the secret of Swarm for a key of a secret. It must exist: nothing of its content is
+/// The name of the secret of Swarm for a key of a secret. A name that is cut, or that another key
+/// has, ends with a digest of the secret's id and the key.
+const std::string& secret_name(SwarmStack& stack, const std::string& id, const std::string& key) {
+  const auto [named, is_new] = stack.secret_names.try_emplace({id, key});
+  std::string& name = named->second;
+  if (!is_new) return name;
+  const std::string wish = fmt::format("{}_{}", id.substr(id.rfind('/') + 1), key);
+  name = object_name(wish);
+  if (wish.size() > kLongestWish || stack.secrets.has(name))
+    name += "-" + digest_of(fmt::format("{}/{}", id, key)).hex().substr(0, kDigestDigits);
+  return name;
+}
+
+/// Adds the external secret for a key of a secret, and returns its name. Nothing of the content is
 /// written.
 std::string secret_for(SwarmStack& stack, const std::string& id, const std::string& key) {
   const std::string shown = id.substr(id.rfind('/') + 1);
-  const std::string name = object_name(fmt::format("{}_{}", shown, key));
+  const std::string& name = secret_name(stack, id, key);
   stack.translation.expect(
       fmt::format("the secret \"{}\", which is the key \"{}\" of \"{}\" (docker secret create {} "
                   "FILE)",

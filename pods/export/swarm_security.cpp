@@ -6,15 +6,51 @@ namespace {
 
 constexpr std::string_view kIsolators = "app/isolators";
 
-/// "USER[:GROUP]": numbers, or names that the image has.
+/// Loses what the document says about the security of a container. `member`: of a securityContext,
+/// which a pod may have for its containers; App Container has isolators.
+template <typename... Args>
+void lose_security(Translation& translation, const Container& container, std::string_view member,
+                   fmt::format_string<Args...> format, Args&&... args) {
+  const std::string sentence = fmt::vformat(format, fmt::make_format_args(args...));
+  if (translation.pod().kind == Kind::kAppc)
+    return translation.lose(container.place, kIsolators, "{}", sentence);
+  const auto says = [&](Place place) {
+    const bundle::Node* context = place->find("securityContext");
+    return context != nullptr && context->find(member) != nullptr;
+  };
+  const Place spec = container_list_owner(container);
+  translation.lose(!says(container.place) && says(spec) ? spec : container.place,
+                   fmt::format("securityContext/{}", member), "{}", sentence);
+}
+
+/// A service has the additional groups that the image's /etc/group gives its user.
+void lose_groups(Translation& translation, const Container& container) {
+  const Pod& pod = translation.pod();
+  if (pod.kind == Kind::kAppc) {
+    for (const Gid gid : container.extra_groups)
+      translation.lose(container.place, "app/supplementaryGIDs",
+                       "a service has the additional groups of the image's /etc/group, not {}",
+                       gid.value());
+    return;
+  }
+  if (&container != &pod.containers.front()) return;  // the groups are those of the whole pod
+  for (const Gid gid : container.extra_groups)
+    if (gid != pod.volume_group)
+      translation.lose(container_list_owner(container), "securityContext/supplementalGroups",
+                       "a service has the additional groups of the image's /etc/group, not {}",
+                       gid.value());
+}
+
+/// "USER[:GROUP]": numbers, or names that the image has. Only a securityContext can have a group
+/// without a user, and can forbid root.
 void add_user(Translation& translation, const Container& container, YamlPart& service) {
   if (!container.user.empty())
     service.add("user", container.group.empty()
                             ? container.user
                             : fmt::format("{}:{}", container.user, container.group));
   else if (!container.group.empty())
-    translation.lose(container.place, "securityContext/runAsGroup",
-                     "the group {} needs a user (--user USER:GROUP)", container.group);
+    lose_security(translation, container, "runAsGroup",
+                  "the group {} needs a user (--user USER:GROUP)", container.group);
   const auto number = linux::number<std::uint32_t>(container.user);
   const bool may_be_root = !number || *number == 0;
   if (container.forbid_root && may_be_root && translation.request().given.forbid_root)
@@ -23,12 +59,9 @@ void add_user(Translation& translation, const Container& container, YamlPart& se
         "--forbid-root: Swarm does not ask who the user is: --user with a number above "
         "0 is not root");
   else if (container.forbid_root && may_be_root)
-    translation.lose(container.place, "securityContext/runAsNonRoot",
-                     "Swarm does not ask who the user is: a number above 0 (--user) is not root");
-  for (const Gid gid : container.extra_groups)
-    translation.lose(container.place, "app/supplementaryGIDs",
-                     "a service has the additional groups of the image's /etc/group, not {}",
-                     gid.value());
+    lose_security(translation, container, "runAsNonRoot",
+                  "Swarm does not ask who the user is: a number above 0 (--user) is not root");
+  lose_groups(translation, container);
 }
 
 void add_capabilities(const Security& security, YamlPart& service) {
@@ -36,9 +69,11 @@ void add_capabilities(const Security& security, YamlPart& service) {
     service.add("cap_drop", std::vector<std::string>{"ALL"});
     if (!security.retained_capabilities->empty())
       service.add("cap_add", *security.retained_capabilities);
-  } else if (!security.removed_capabilities.empty()) {
-    service.add("cap_drop", security.removed_capabilities);
+    return;
   }
+  if (!security.removed_capabilities.empty())
+    service.add("cap_drop", security.removed_capabilities);
+  if (!security.added_capabilities.empty()) service.add("cap_add", security.added_capabilities);
 }
 
 /// The seccomp filter: only Docker's default one is there for services.
@@ -66,22 +101,20 @@ void add_swarm_security(Translation& translation, const Container& container, Ya
   if (container.read_only_root) service.add("read_only", true);
   add_capabilities(security, service);
   lose_seccomp(translation, container);
-  const std::string_view place =
-      translation.pod().kind == Kind::kAppc ? kIsolators : "securityContext";
   if (security.no_new_privileges && *security.no_new_privileges)
-    translation.lose(container.place, place,
-                     "a service cannot forbid new privileges (security_opt is ignored)");
+    lose_security(translation, container, "allowPrivilegeEscalation",
+                  "a service cannot forbid new privileges (security_opt is ignored)");
   if (!security.apparmor_profile.empty())
-    translation.lose(container.place, place, "a service cannot choose the AppArmor profile \"{}\"",
-                     security.apparmor_profile);
+    lose_security(translation, container, "appArmorProfile",
+                  "a service cannot choose the AppArmor profile \"{}\"", security.apparmor_profile);
   if (!security.selinux_label.empty())
-    translation.lose(container.place, place, "a service cannot choose the SELinux label \"{}\"",
-                     security.selinux_label);
+    lose_security(translation, container, "seLinuxOptions",
+                  "a service cannot choose the SELinux label \"{}\"", security.selinux_label);
   if (security.oom_score_adj)
-    translation.lose(container.place, place, "a service cannot choose the OOM score {}",
+    translation.lose(container.place, kIsolators, "a service cannot choose the OOM score {}",
                      *security.oom_score_adj);
   if (security.cpu_shares)
-    translation.lose(container.place, place, "a service has no CPU shares, such as {}",
+    translation.lose(container.place, kIsolators, "a service has no CPU shares, such as {}",
                      *security.cpu_shares);
 }
 

@@ -35,7 +35,7 @@ const bundle::Node* find_named(const bundle::Node& node, std::string_view name) 
   return nullptr;
 }
 
-/// Members of Knative's documents, and of those beside them, that are booleans.
+/// Members of copied documents that Kubernetes wants as booleans.
 bool is_boolean_member(std::string_view key) {
   static constexpr std::string_view kNames[] = {"optional",
                                                 "readOnly",
@@ -48,6 +48,7 @@ bool is_boolean_member(std::string_view key) {
                                                 "publishNotReadyAddresses",
                                                 "allocateLoadBalancerNodePorts",
                                                 "paused",
+                                                "hostUsers",
                                                 "automountServiceAccountToken"};
   return std::ranges::find(kNames, key) != std::end(kNames);
 }
@@ -108,13 +109,13 @@ Result<Exported> Translation::finish() {
   if (!losses_.empty() && !request_->lossy) {
     const std::size_t count = losses_.size();
     losses_.resize(std::min(count, kMostListed));
-    return refuse("{}; --lossy leaves {} out", fmt::join(losses_, "; "),
-                  count == 1 ? "it" : fmt::format("these {}", count));
+    return refuse("{}; --lossy writes {}", fmt::join(losses_, "; "),
+                  count == 1 ? "it as a comment" : fmt::format("these {} as comments", count));
   }
   Exported out{.text = {}, .files = {}, .notes = std::move(notes_)};
   if (!introduction_.empty()) out.text += comment(introduction_);
   for (const std::string& sentence : expected_) out.text += comment("Needs " + sentence);
-  for (const std::string& sentence : losses_) out.text += comment("Left out: " + sentence);
+  for (const std::string& sentence : losses_) out.text += comment("Differs: " + sentence);
   bool is_first = true;
   for (const bundle::Node* document : documents_) {
     if (!std::exchange(is_first, false)) out.text += "---\n";
@@ -123,17 +124,8 @@ Result<Exported> Translation::finish() {
   return out;
 }
 
-std::vector<Place> documents_of_file(const Workload& workload) {
-  std::vector<Place> documents;
-  for (const bundle::Node* root : workload.source->roots()) {
-    const bundle::Node* items = root->find("items");
-    if (text_of_member(*root, "kind") != "List" || items == nullptr) {
-      documents.push_back(root);
-      continue;
-    }
-    for (const bundle::Node* item = items->first; item != nullptr; item = item->next)
-      documents.push_back(item);
-  }
+std::vector<Place> documents_to_copy(const Workload& workload) {
+  std::vector<Place> documents = workload.documents;
   const std::set<Place> left_out(workload.left_out.begin(), workload.left_out.end());
   std::erase_if(documents, [&](Place document) { return left_out.contains(document); });
   return documents;

@@ -69,8 +69,8 @@ class Translation {
   std::vector<std::string> losses_, expected_, notes_;
 };
 
-/// The documents of the file that --ignore does not leave out, with those of a list in its place.
-std::vector<Place> documents_of_file(const Workload& workload);
+/// The documents of the file that --ignore does not leave out.
+std::vector<Place> documents_to_copy(const Workload& workload);
 /// Removes what a cluster has set in a document: its status, and members of its metadata.
 void remove_members_of_cluster(YamlPart& document);
 

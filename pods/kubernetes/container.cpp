@@ -64,6 +64,10 @@ constexpr auto kContainer =
 
 }  // namespace
 
+std::string_view pull_policy_word(PullPolicy policy) {
+  return linux::name_of(kPullPolicies, policy);
+}
+
 bool image_pull_policy(Value at, PullPolicy& out) {
   return bundle::word(
       "imagePullPolicy", [](std::string_view word) { return linux::value_of(kPullPolicies, word); },

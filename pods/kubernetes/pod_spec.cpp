@@ -10,17 +10,14 @@
 namespace ocirun::pods {
 namespace {
 
-/// Whether the value asks for nothing.
-bool is_nothing(const bundle::Node& node) {
-  const bool is_false = node.kind == bundle::Node::Kind::kBoolean && !node.boolean;
-  return is_false || ((node.is_object() || node.is_array()) && node.first == nullptr);
-}
-
 /// A row for a name that only a cluster honours: it has no effect here, and `pod export` copies it.
 constexpr auto of_cluster(std::string_view key, std::string_view why) {
   return part(key, [why](Value at, Pod& out) {
     out.kubernetes->of_pod.push_back(&at.node());
-    if (!is_nothing(at.node())) at.warning("has no effect: {}", why);
+    if (asks_for_nothing(at.node()))
+      out.kubernetes->asking_nothing.insert(&at.node());
+    else
+      at.warning("has no effect: {}", why);
     return true;
   });
 }
@@ -39,6 +36,7 @@ bool node_selector(Value at, Pod& out) {
     member.problem("must be {}, as this host is, not {}", own, found(member));
     good = false;
   }
+  if (labels.empty()) out.kubernetes->asking_nothing.insert(&at.node());
   if (good && !labels.empty()) at.warning("has no effect: one machine runs all pods");
   return good;
 }
@@ -62,15 +60,19 @@ bool dns_policy(Value at, Pod& out) {
   constexpr std::string_view kServers = "containers have the name servers of the host";
   if (word == "None") return refuse_known_name(at, kServers);
   out.kubernetes->of_pod.push_back(&at.node());
-  if (word != "Default") at.warning("has no effect: {}", kServers);
+  if (word == "Default")
+    out.kubernetes->asking_nothing.insert(&at.node());
+  else
+    at.warning("has no effect: {}", kServers);
   return true;
 }
 
 bool host_users(Value at, Pod& out) {
-  bool are_host_s = true;
-  if (!boolean(at, are_host_s)) return false;
-  if (!are_host_s) return refuse_known_name(at, "pods of root have the users of the host");
+  bool shares_host_users = true;
+  if (!boolean(at, shares_host_users)) return false;
+  if (!shares_host_users) return refuse_known_name(at, "pods of root have the users of the host");
   out.kubernetes->of_pod.push_back(&at.node());
+  out.kubernetes->asking_nothing.insert(&at.node());
   return true;
 }
 
@@ -156,13 +158,18 @@ std::string address_in(const bundle::Node& port) {
 
 }  // namespace
 
+bool asks_for_nothing(const bundle::Node& node) {
+  const bool is_false = node.kind == bundle::Node::Kind::kBoolean && !node.boolean;
+  return is_false || ((node.is_object() || node.is_array()) && node.first == nullptr);
+}
+
 void add_host_port(Value at, HostPort port, Pod& out) {
   const auto same = std::ranges::find_if(out.host_ports, [&](const HostPort& other) {
     return other.number == port.number && other.pod_port->protocol == port.pod_port->protocol;
   });
   if (same == out.host_ports.end()) return out.host_ports.push_back(std::move(port));
   const bool is_same = same->pod_port->number == port.pod_port->number &&
-                       (same->is_service_s || same->address == port.address);
+                       (same->is_of_service || same->address == port.address);
   if (!is_same)
     at.problem("the port {} of the host is given twice, first at {}", port.number,
                bundle::pointer_to(*same->place));

@@ -110,7 +110,7 @@ void read_service_port(ServiceType type, const ServicePort& port, Value at, Pod&
                  .address = {},
                  .pod_port = target,
                  .place = port.place,
-                 .is_service_s = true},
+                 .is_of_service = true},
                 pod);
 }
 

@@ -40,7 +40,10 @@ template <typename Usual>
 constexpr auto of_controller(std::string_view key, std::string_view why, Usual is_usual) {
   return part(key, [=](Value at, Pod& out) {
     out.kubernetes->of_controller.push_back(&at.node());
-    if (!is_usual(at.node())) at.warning("has no effect: {}", why);
+    if (asks_for_nothing(at.node()))
+      out.kubernetes->asking_nothing.insert(&at.node());
+    else if (!is_usual(at.node()))
+      at.warning("has no effect: {}", why);
     return true;
   });
 }

@@ -22,6 +22,8 @@ void read_document_beside(bundle::Value at, Pod& out);
 /// spec of a pod. `out` has the name, the labels and annotations already, and the volumes of the
 /// templates of a StatefulSet.
 bool kubernetes_pod(bundle::Value at, Pod& out);
+/// Whether the value of a member asks for nothing: false, an empty object or an empty list.
+bool asks_for_nothing(const bundle::Node& node);
 /// A container of a pod. Its securityContext and the fields of its variables are not complete until
 /// pod_security() and resolve_fields().
 bool kubernetes_container(bundle::Value at, Container& out);

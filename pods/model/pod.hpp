@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ struct HostPort {
   std::string address;  // IPv4, with --publish also IPv6; "": all addresses
   std::optional<Port> pod_port;
   Place place = nullptr;
-  bool is_service_s = false;  // a Service of Kubernetes opens the port
+  bool is_of_service = false;  // a Service of Kubernetes opens the port
 };
 
 /// A key of a secret or a config map that becomes the file `path` of a volume.
@@ -92,6 +93,7 @@ struct KubernetesParts {
   /// Members of the pod's spec, and of the spec of a Deployment or StatefulSet, that only a cluster
   /// honours. `pod export` copies them.
   std::vector<Place> of_pod, of_controller;
+  std::set<Place> asking_nothing;  // those that ask for what a workload gets without them
   Place document = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <optional>
 #include <ranges>
 
 #include "linux/base/file_io.hpp"
@@ -33,14 +34,34 @@ Result<void> OutputFiles::write(Fd directory, const std::string& name, std::stri
   return {};
 }
 
-Result<void> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
-                            std::string_view command) {
+namespace {
+
+/// The text of the file `name`; nothing if it is absent. Errors: it is no regular file.
+Result<std::optional<std::string>> text_of_file(Fd directory, const std::string& name) {
   constexpr std::size_t kMost = std::size_t{16} << 20;
-  const auto text = linux::read_file(directory, name, kMost, O_NOFOLLOW);
-  if (!text && text.error().number() == ENOENT) return {};
-  if (text && text->starts_with(first_words)) return {};
-  if (!text) return within(Result<void>(std::unexpected(text.error())), name);
+  auto text = linux::read_file(directory, name, kMost, O_NOFOLLOW);
+  if (text) return *std::move(text);
+  if (text.error().number() == ENOENT) return std::nullopt;
+  return within(Result<std::optional<std::string>>(std::unexpected(text.error())), name);
+}
+
+}  // namespace
+
+Result<bool> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
+                            std::string_view command) {
+  TRY_ASSIGN(const auto text, text_of_file(directory, name));
+  if (!text) return false;
+  if (text->starts_with(first_words)) return true;
   return fail(EEXIST, "{} was not written by `ocirun pod {}`", name, command);
+}
+
+Result<void> check_same_file(Fd directory, const std::string& name, std::string_view text) {
+  TRY_ASSIGN(const auto there, text_of_file(directory, name));
+  if (!there || *there == text) return {};
+  return fail(EEXIST,
+              "{} has another content, and no compose.yaml beside its directory says that `ocirun "
+              "pod export` has written it",
+              name);
 }
 
 }  // namespace ocirun::pods

@@ -41,9 +41,12 @@ class OutputFiles {
 };
 
 /// Checks that the file `name` in `directory` may be replaced: it is absent, or its text begins
-/// with `first_words`. Errors: EEXIST, which says that `pod COMMAND` has not written it; it is no
-/// regular file.
-Result<void> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
+/// with `first_words`. Returns whether the file is there. Errors: EEXIST, which says that `pod
+/// COMMAND` has not written it; it is no regular file.
+Result<bool> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
                             std::string_view command);
+/// Checks that the file `name` in `directory` is absent, or has the content `text`. Errors: EEXIST,
+/// another content; it is no regular file.
+Result<void> check_same_file(Fd directory, const std::string& name, std::string_view text);
 
 }  // namespace ocirun::pods

@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(names_that_kubernetes_refuses_are_losses_with_their_place) 
                  "/metadata/annotations/a~1b~1c: the annotation"));
   BOOST_TEST(has(exported(with(kOam, "{name: shop}", "{name: Shop.1}")), "(--name shop-1)"));
   const std::string lossy = exported(with(kOam, "- name: web", "- name: Web_1"), {.lossy = true});
-  BOOST_TEST(has(lossy, "# Left out: f:7:13: /spec/containers/0/name: "));
+  BOOST_TEST(has(lossy, "# Differs: f:7:13: /spec/containers/0/name: "));
   BOOST_TEST(has(lossy, "        - name: web-1\n"));
 }
 
@@ -360,11 +360,29 @@ spec:
   BOOST_TEST(!has(text, "resourceVersion"));
 }
 
+BOOST_AUTO_TEST_CASE(words_of_a_pod_become_booleans_and_its_class_is_replaced) {
+  const std::string text = exported(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: shop}
+spec: {hostUsers: yes, containers: [{name: web, image: x}]}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: other}
+handler: other
+)",
+                                    {.runtime_class = "ocirun"});
+  BOOST_TEST(has(text, "hostUsers: true\n"));
+  BOOST_TEST(has(text, "handler: ocirun\n"));
+  BOOST_TEST(!has(text, "handler: other\n"));
+}
+
 BOOST_AUTO_TEST_CASE(a_text_of_the_document_stays_in_its_comment) {
   const std::string text = exported(
       with(kOam, "{name: shop}", "{name: shop, labels: {\"a\\nkind: Evil\\u2028k: v\": c}}"),
       {.lossy = true});
-  BOOST_TEST(has(text, "# Left out: "));
+  BOOST_TEST(has(text, "# Differs: "));
   BOOST_TEST(!has(text, "\nkind: Evil"));
   BOOST_TEST(!has(text, "\u2028"));
 }

@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(config_maps_of_a_knative_service_are_configs_and_secrets_ar
   BOOST_TEST(made->text == R"yaml(# docker stack deploy --compose-file FILE shop
 # Needs the credentials of "pull" for the registry (docker login, and docker stack deploy --with-registry-auth)
 # Needs the secret "s_key", which is the key "key" of "s" (docker secret create s_key FILE)
-# Left out: f:20:11: /spec/template/spec/containers/0: requests come before the program listens on port 8080: Swarm asks no port
+# Differs: f:20:11: /spec/template/spec/containers/0: requests come before the program listens on port 8080: Swarm asks no port
 version: "3.8"
 services:
   user-container:
@@ -297,13 +297,21 @@ services:
 )yaml");
 }
 
+BOOST_AUTO_TEST_CASE(one_loss_is_a_comment_and_more_are_comments) {
+  const std::string probe =
+      with(kRadiusShop, "{exec: {command: [test, -e, /up]}}", "{tcpSocket: {port: 8080}}");
+  BOOST_TEST(stack(probe).ends_with("; --lossy writes it as a comment"));
+  BOOST_TEST(stack(with(probe, "  replicas: 3", "    side: {image: side}"))
+                 .ends_with("; --lossy writes these 2 as comments"));
+}
+
 BOOST_AUTO_TEST_CASE(several_containers_are_no_pod_in_swarm) {
   const std::string text = with(kRadiusShop, "  replicas: 3", "    side: {image: side}");
   BOOST_TEST(stack(text).contains(
       "/properties/containers/side: the 2 containers of the pod share localhost, and start, stop "
       "and move together"));
   const std::string lossy = stack(text, {.lossy = true});
-  BOOST_TEST(lossy.contains("# Left out: "));
+  BOOST_TEST(lossy.contains("# Differs: "));
   BOOST_TEST(lossy.contains("\n  web:\n"));
   BOOST_TEST(lossy.contains("\n  side:\n"));
 }
