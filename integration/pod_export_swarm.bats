@@ -147,3 +147,14 @@ END
   equal 1 "$status"
   has "--seccomp: a service has Docker's default seccomp filter" "$stderr"
 }
+
+@test "--output follows no symlink below its directory, where files of somebody else may be" {
+  container web 'echo' 'config: [{path: /etc/motd, value: new}]'
+  mkdir stack victim
+  ln -s ../victim stack/configs
+  run ocirun pod export --to swarm --name shop --output stack app.yaml
+  equal 1 "$status"
+  output_mentions "--output stack"
+  equal "" "$(ls victim)"
+  equal configs "$(ls stack)"
+}

@@ -47,8 +47,8 @@ Result<std::string> read_boot_id();
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
 
 /// The status, as waitpid(2) gives it, of a process that has ended and need not be a child of the
-/// caller. Waits at most a second until the parent has asked for the status. Nothing: the parent has
-/// not asked, or the kernel does not tell (before Linux 6.15).
+/// caller. Waits at most a second until the parent has asked for the status. Nothing: the parent
+/// has not asked, or the kernel does not tell (before Linux 6.15).
 std::optional<int> status_after_end(Fd pidfd);
 
 /// Waits for the end of a process by its pidfd; before Linux 5.3 by polling.

@@ -54,6 +54,8 @@ void lose_pod(Translation& translation) {
     if (!container.starts_after.empty())
       translation.lose(container.place, "", "starts after \"{}\": a stack has no order of start",
                        container.starts_after.front());
+  if (pod.shares_pids && pod.containers.size() > 1)
+    translation.lose(pod.containers[1].place, "", "services of a stack do not share processes");
   lose_pod_limits(translation);
 }
 

@@ -171,7 +171,8 @@ YamlPart swarm_ports(SwarmStack& stack, const Container& container) {
         publish_port(stack, port, &host, list);
         is_open = true;
       }
-    if (!is_open) publish_port(stack, port, nullptr, list);
+    // As for `ocirun pod run`, ports of the host are the only ones that are open.
+    if (!is_open && host_ports.empty()) publish_port(stack, port, nullptr, list);
   }
   if (&container != &stack.translation.pod().containers.front()) return list;
   for (const HostPort* host : unlisted_host_ports(stack.translation))

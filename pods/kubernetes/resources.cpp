@@ -14,11 +14,11 @@ constexpr auto amounts(Rows... rows) {
 
 template <typename Requests, typename Limits>
 constexpr auto resources(Requests requests, Limits limits) {
-  return bundle::checked(placed(exact_fields<Resources>(
-                             field("requests", &Resources::requests, requests),
-                             field("limits", &Resources::limits, limits),
-                             not_supported("claims", "limits name devices of the host"))),
-                         check_limits);
+  return bundle::checked(
+      placed(exact_fields<Resources>(field("requests", &Resources::requests, requests),
+                                     field("limits", &Resources::limits, limits),
+                                     not_supported("claims", "limits name devices of the host"))),
+      check_limits);
 }
 
 constexpr auto kPlainAmounts =

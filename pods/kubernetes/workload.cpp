@@ -4,8 +4,8 @@
 #include <array>
 
 #include "pods/kubernetes/pod_spec.hpp"
-#include "pods/model/pod_fields.hpp"
 #include "pods/model/kept.hpp"
+#include "pods/model/pod_fields.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -20,8 +20,10 @@ Result<Fd> OutputFiles::open_or_make(Fd parent, const std::string& name) {
   const auto made = linux::sys::mkdirat(parent, name.c_str(), 0755);
   if (!made && made.error().number() != EEXIST) return std::unexpected(made.error());
   if (made) made_.push_back({.parent = parent, .name = name, .flags = AT_REMOVEDIR});
-  TRY_ASSIGN(UniqueFd directory,
-             linux::sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Below a directory of the output, a symlink of somebody else leads to other files.
+  const int symlinks = parent.value == AT_FDCWD ? 0 : O_NOFOLLOW;
+  TRY_ASSIGN(UniqueFd directory, linux::sys::openat(parent, name.c_str(),
+                                                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | symlinks));
   const Fd kept = directories_.emplace_back(std::move(directory));
   return kept;
 }

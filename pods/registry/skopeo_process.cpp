@@ -142,7 +142,7 @@ class Run {
     if (!status) return refuse("skopeo has closed its output and does not end");
     if (*status != 0) {
       const std::string reason = skopeos_reason(said_.text);
-      return refuse("skopeo: {}", reason.empty() ? linux::describe_end(*status) : reason);
+      return refuse("skopeo: {}", reason.empty() ? linux::describe_end(status) : reason);
     }
     if (printed_.is_cut) return refuse("the manifest has more than {} bytes", kMaxDocument);
     return std::move(printed_.text);

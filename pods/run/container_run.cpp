@@ -85,8 +85,7 @@ void ContainerRun::keep_program() const {
   if (!stat) return;
   const auto pidfd = linux::open_pidfd({.pid = record_.pid, .start_time = stat->start_time});
   if (pidfd)
-    static_cast<void>(
-        services_.keeper->keep(Keeper::program_slot(index_), std::array{Fd(*pidfd)}));
+    static_cast<void>(services_.keeper->keep(Keeper::program_slot(index_), std::array{Fd(*pidfd)}));
 }
 
 /// The error that the runtime has written. If the program cannot be executed, adds its place in the

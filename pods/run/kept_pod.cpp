@@ -9,6 +9,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/state/process_json.hpp"
+#include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -31,9 +32,12 @@ bool digest(bundle::Value at, Digest& out) {
   std::string text;
   if (!bundle::text(at, text)) return false;
   auto parsed = Digest::parse(text);
-  if (parsed) out = *std::move(parsed);
-  if (!parsed) at.problem("{}", parsed.error().message());
-  return parsed.has_value();
+  if (!parsed) {
+    at.problem("{}", parsed.error().message());
+    return false;
+  }
+  out = *std::move(parsed);
+  return true;
 }
 
 constexpr auto kLayer =

@@ -132,8 +132,7 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   const bool should_run =
       view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;
   if (view.is_supervised || !should_run) return view;
-  view.lost_supervisor =
-      view.record.status == PodStatus::kRunning && is_of_this_boot(view.record);
+  view.lost_supervisor = view.record.status == PodStatus::kRunning && is_of_this_boot(view.record);
   view.record.status = PodStatus::kFailed;
   view.record.reason = fmt::format(
       "its supervisor (process {}) is gone; `ocirun pod delete {}` removes what is left",

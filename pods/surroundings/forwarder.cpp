@@ -88,7 +88,7 @@ Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
     linux::Patience left(kProgramPatience);
     while (!read_pid_file(pid_file_)) {
       if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
-        return refuse("{}", last_words(*status));
+        return refuse("{}", last_words(status));
       if (left.wait()) continue;
       linux::kill_child(child);
       return refuse("has not connected the pod within {} s", kProgramPatience.count());

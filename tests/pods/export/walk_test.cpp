@@ -354,7 +354,6 @@ BOOST_AUTO_TEST_CASE(of_kubernetes_for_swarm) {
                            container + "/volumeMounts/0/readOnly",       // a secret always is
                            container + "/volumeMounts/1/name",
                            spec + "/securityContext/runAsNonRoot",  // the user is no root
-                           spec + "/shareProcessNamespace",         // there is one container
                            volumes + "/0/name",
                            volumes + "/0/secret/defaultMode",  // the item has a mode
                            volumes + "/2/emptyDir/medium",     // not mounted
