@@ -25,7 +25,7 @@ void ChildLink::kill() {
 Error ChildLink::death_report() {
   const auto status = linux::collect_child(child_, kPatienceWithTheDead);
   const std::string how =
-      status ? linux::describe_end(*status)
+      status ? linux::describe_end(status)
              : "ended, but it cannot be collected (it may hang in the kernel: state D in ps)";
   return Error(
       0, fmt::format("the container's process {} while {}{}", how, activity(), cause_of_death()));
