@@ -75,6 +75,9 @@ END
   export_app --image base=docker://example.com/base:2 --images images
   equal 0 "$status"
   has 'warning: --images has no effect: an engine fetches images from a registry' "$stderr"
+  export_app --image base=docker://example.com/base:2 --device vendor.com/gpu=0
+  equal 0 "$status"
+  has 'warning: --device has no effect: the engine chooses devices, which limits of a container ask for' "$stderr"
   equal example.com/base:2 "$(objects '.[0].spec.template.spec.containers[0].image')"
   export_app --volume dat=/srv
   equal 1 "$status"

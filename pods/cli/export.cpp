@@ -130,6 +130,8 @@ void warn_of_local_options(const Arguments& arguments, Engine engine) {
   warn_of("pull-secret", "the engine must have the secret, and its file is not exported");
   warn_of("pull-timeout", "the engine has its own time limits");
   warn_of("extended", "the engine's machines have their own resources");
+  warn_of("device", "the engine chooses devices, which limits of a container ask for");
+  warn_of("cdi", "the engine's machines have their own specifications of devices");
   warn_of("seccomp-profiles", "the engine's machines have their own files");
   // For Swarm, --secret gives the content of config maps and the keys of secrets.
   if (engine == Engine::kSwarm)
