@@ -38,6 +38,11 @@ Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process
 
 }  // namespace
 
+Result<ProcessIdentity> identify_process(int pid) {
+  TRY_ASSIGN(const ProcessStat stat, read_process_stat(pid));
+  return ProcessIdentity{.pid = pid, .start_time = stat.start_time};
+}
+
 Result<bool> find_alive(const ProcessIdentity& process) {
   TRY_ASSIGN(const auto stat, stat_of_living(process));
   return stat.has_value();

@@ -23,6 +23,9 @@ struct ProcessIdentity {
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
+/// The process that has the pid now. Errors: those of read_process_stat().
+Result<ProcessIdentity> identify_process(int pid);
+
 /// Whether the process still runs: the pid exists, has that start time, and at least one thread is
 /// not a zombie. Errors: the process's state cannot be read: EMFILE, ENFILE, ENOMEM; a /proc that
 /// hides the process.

@@ -16,7 +16,6 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/spawn.hpp"
 
@@ -90,8 +89,8 @@ Result<linux::Child> start_recorded_program(
   }
   go.reader.reset();
   const auto recorded = [&]() -> Result<void> {
-    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
-    TRY(record({.pid = child.pid, .start_time = stat.start_time}));
+    TRY_ASSIGN(const linux::ProcessIdentity identity, linux::identify_process(child.pid));
+    TRY(record(identity));
     return linux::sys::write_once(go.writer, "1");
   }();
   if (recorded) return child;

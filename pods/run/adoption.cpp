@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/files/procfs.hpp"
 #include "pods/run/launching.hpp"
 
 namespace ocirun::pods {
@@ -44,8 +43,7 @@ Result<int> Launching::adopt(PodRecord record) {
   TRY(reopen_containers(kept));
   TRY_ASSIGN(PodServices services, make_services(events));
   TRY_ASSIGN(std::vector<ContainerRun> runs, make_runs(services));
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
-  record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
+  TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
   record_.metadata = {};
   record_.reason.clear();
   TRY(write_record(directory_.fd(), record_));
@@ -68,9 +66,8 @@ Result<void> Launching::find_processes() {
     std::optional<int>& program = adopted_.programs.emplace_back();
     TRY_ASSIGN(program, runtime_.find_program(container));
     if (!program) continue;
-    const auto stat = linux::read_process_stat(*program);
-    const auto watched = stat ? watch({.pid = *program, .start_time = stat->start_time})
-                              : Result<void>(std::unexpected(stat.error()));
+    const auto process = linux::identify_process(*program);
+    const auto watched = process ? watch(*process) : Result<void>(std::unexpected(process.error()));
     // The pid may have been reused before it was watched.
     TRY_ASSIGN(const auto again, runtime_.find_program(container));
     if (again && !watched) return watched;
@@ -95,8 +92,7 @@ Result<void> Launching::resume_surroundings(const KeptPod& kept) {
   }
   if (!network_.shared.empty()) {
     TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder));
-    TRY_ASSIGN(UniqueFd etc, linux::sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY(membership_->show_members_in(std::move(etc)));
+    TRY(show_members());
   }
   if (network_.pasta.empty()) return {};
   make_forwarder();

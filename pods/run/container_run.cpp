@@ -7,7 +7,7 @@
 #include <csignal>
 #include <utility>
 
-#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
 #include "pods/logs/line.hpp"
 #include "pods/run/runtime.hpp"
 
@@ -81,9 +81,9 @@ Result<void> ContainerRun::end_create() {
 
 /// Without the pidfd the exit status of the program is not known after the end of the supervisor.
 void ContainerRun::keep_program() const {
-  const auto stat = linux::read_process_stat(record_.pid);
-  if (!stat) return;
-  const auto pidfd = linux::open_pidfd({.pid = record_.pid, .start_time = stat->start_time});
+  const auto program = linux::identify_process(record_.pid);
+  if (!program) return;
+  const auto pidfd = linux::open_pidfd(*program);
   if (pidfd)
     static_cast<void>(services_.keeper->keep(Keeper::program_slot(index_), std::array{Fd(*pidfd)}));
 }

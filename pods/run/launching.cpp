@@ -130,8 +130,7 @@ Result<void> Launching::begin_record() {
   record_.runtime = settings_.runtime;
   record_.grace = settings_.grace;
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
-  record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
+  TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
   record_.log_directory =
       settings_.log_directory.empty() ? directory_.path("logs") : settings_.log_directory;
   for (const Container* container : all_containers(pod)) {
@@ -203,6 +202,11 @@ std::string Launching::cgroups_path_of(const std::string& container) const {
   return fmt::format("{}/{}", record_.cgroup, container);
 }
 
+Result<void> Launching::show_members() {
+  TRY_ASSIGN(UniqueFd etc, sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  return membership_->show_members_in(std::move(etc));
+}
+
 Result<PodDevices> Launching::take_devices() {
   TRY_ASSIGN(PodDevices devices,
              prepare_devices(workload_, settings_.given, settings_.data.string() + "/locks"));
@@ -220,10 +224,7 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
   TRY_ASSIGN(
       const std::vector<BoundPath> files,
       write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
-  if (membership_) {
-    TRY_ASSIGN(UniqueFd etc, sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY(membership_->show_members_in(std::move(etc)));
-  }
+  if (membership_) TRY(show_members());
   const Surroundings surroundings{
       .shared = shared(),
       .hostname = {},

@@ -57,6 +57,8 @@ class Launching {
   Sharing sharing() const;
   SharedNamespaces shared() const;
   std::string cgroups_path_of(const std::string& container) const;
+  /// Shows the other members of the pod's network in its /etc/hosts.
+  Result<void> show_members();
   /// Chooses and locks the CDI devices of the containers, and says which container gets which.
   Result<PodDevices> take_devices();
   Result<void> prepare_containers(const Volumes& volumes, const PodDevices& devices);

@@ -9,7 +9,6 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/network/interfaces.hpp"
 #include "linux/process/clone.hpp"
@@ -69,8 +68,7 @@ Result<linux::ProcessIdentity> start_holder(
   errors.writer.reset();
   go.reader.reset();
   const auto started = [&]() -> Result<linux::ProcessIdentity> {
-    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
-    const linux::ProcessIdentity holder{.pid = child.pid, .start_time = stat.start_time};
+    TRY_ASSIGN(const linux::ProcessIdentity holder, linux::identify_process(child.pid));
     TRY(record(holder));
     // The child may have failed. Its error is read below.
     static_cast<void>(linux::sys::write_once(go.writer, "1"));

@@ -18,7 +18,6 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
@@ -199,8 +198,7 @@ Result<linux::ProcessIdentity> MetadataService::start() {
     const std::string text = read_text(errors.reader, deadline);
     if (Clock::now() >= deadline) return refuse("no answer within {} s", kPatience.count());
     if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, kMetadataProgram));
-    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
-    return linux::ProcessIdentity{.pid = child.pid, .start_time = stat.start_time};
+    return linux::identify_process(child.pid);
   }();
   if (!started) linux::kill_child(child);
   started_ = Clock::now();

@@ -143,8 +143,8 @@ Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
   // step kills each process, because without a pid namespace the death of init ends only init.
   std::vector<linux::ProcessIdentity> restored;
   for (const int one : pids) {
-    TRY_ASSIGN(const linux::ProcessStat its_stat, linux::read_process_stat(one));
-    restored.push_back({.pid = one, .start_time = its_stat.start_time});
+    TRY_ASSIGN(const linux::ProcessIdentity process, linux::identify_process(one));
+    restored.push_back(process);
   }
   made_.undo.add([restored = std::move(restored)] {
     for (const linux::ProcessIdentity& process : restored)

@@ -68,8 +68,8 @@ class FileWalk {
     // After the first namespace is entered, the path /proc no longer leads to the host's procfs.
     std::vector<UniqueFd> pidfds, namespaces;
     for (const int pid : wanted_.pids) {
-      TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
-      TRY_ASSIGN(UniqueFd pidfd, linux::open_pidfd({.pid = pid, .start_time = stat.start_time}));
+      TRY_ASSIGN(const linux::ProcessIdentity process, linux::identify_process(pid));
+      TRY_ASSIGN(UniqueFd pidfd, linux::open_pidfd(process));
       pidfds.push_back(std::move(pidfd));
     }
     for (const int pid : wanted_.namespaces) {

@@ -8,7 +8,6 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/files/procfs.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/base/log.hpp"
@@ -44,17 +43,12 @@ Result<std::string> recordable(const HostPath& path) {
   return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());
 }
 
-Result<linux::ProcessIdentity> own_identity() {
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
-  return linux::ProcessIdentity{.pid = ::getpid(), .start_time = stat.start_time};
-}
-
 }  // namespace
 
 Result<bundle::IntentRecord> begin_intent(const bundle::ContainerRecord& record) {
   linux::ProcessIdentity self = record.attendant();
   if (self.pid != ::getpid()) {
-    TRY_ASSIGN(self, own_identity());
+    TRY_ASSIGN(self, linux::identify_process(::getpid()));
   }
   return bundle::IntentRecord{
       .record = record, .runtime_pid = self.pid, .runtime_start_time = self.start_time};
@@ -84,7 +78,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
     record.stop_signal = stop->second;
   record.annotations = config.annotations;
   if (request.is_attended) {
-    TRY_ASSIGN(const linux::ProcessIdentity self, own_identity());
+    TRY_ASSIGN(const linux::ProcessIdentity self, linux::identify_process(::getpid()));
     record.attendant_pid = self.pid;
     record.attendant_start_time = self.start_time;
   }
