@@ -6,6 +6,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/mounts/legacy.hpp"
 #include "linux/mounts/place.hpp"
 
 namespace ocirun::linux {
@@ -55,6 +56,34 @@ Result<void> link_controllers(Fd directory, const std::string& name) {
   return {};
 }
 
+/// Mounts a hierarchy on its directory in the tmpfs `top`, which is the working directory. Only
+/// this process can reach the new tmpfs, so mount(2) may take a name there: one call instead of
+/// eight. Where the kernel refuses this, place_hierarchy() tries other ways, or says why.
+Result<void> mount_hierarchy(const MountContext& context, const Mount& mount,
+                             const MountPoint& point, Fd top, const CgroupHierarchy& hierarchy) {
+  const std::string& name = hierarchy.name;
+  TRY(sys::mkdirat(top, name.c_str(), 0755));
+  if (context.own_cgroup_namespace &&
+      sys::mount("cgroup", name.c_str(), hierarchy.unified ? "cgroup2" : "cgroup",
+                 static_cast<unsigned long>(legacy::mount_flags(attributes_of(mount))),
+                 hierarchy.options.c_str()))
+    return {};
+  TRY_ASSIGN(UniqueFd target, sys::openat(top, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  const MountPoint below{context.root, context.procfs, RootfsPath(point.path.string() + "/" + name),
+                         std::move(target), true};
+  TRY(place_hierarchy(context, mount, below, hierarchy));
+  return {};
+}
+
+Result<void> mount_hierarchies(const MountContext& context, const Mount& mount,
+                               const MountPoint& point, Fd top) {
+  for (const CgroupHierarchy& hierarchy : context.cgroups) {
+    TRY(within(mount_hierarchy(context, mount, point, top, hierarchy), hierarchy.name));
+    TRY(within(link_controllers(top, hierarchy.name), hierarchy.name));
+  }
+  return {};
+}
+
 /// Mounts a tmpfs with a directory for each hierarchy. If the host has no mounted hierarchies, the
 /// tmpfs stays empty.
 Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount& mount,
@@ -67,15 +96,11 @@ Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount&
   const std::uint64_t wanted = attributes_of(mount);
   TRY_ASSIGN(UniqueFd top,
              place_filesystem(point, tmpfs, wanted & ~std::uint64_t{MOUNT_ATTR_RDONLY}));
-  for (const CgroupHierarchy& hierarchy : context.cgroups) {
-    const std::string& name = hierarchy.name;
-    TRY(within(sys::mkdirat(top, name.c_str(), 0755), name));
-    TRY_ASSIGN(UniqueFd target, sys::openat(top, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    const MountPoint below{context.root, context.procfs,
-                           RootfsPath(point.path.string() + "/" + name), std::move(target), true};
-    TRY(within(place_hierarchy(context, mount, below, hierarchy), name));
-    TRY(within(link_controllers(top, name), name));
-  }
+  TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
+  TRY(sys::fchdir(top));
+  const auto mounted = mount_hierarchies(context, mount, point, top);
+  TRY(sys::fchdir(before));
+  TRY(mounted);
   if (wanted & MOUNT_ATTR_RDONLY)
     TRY(change_attributes(context.procfs, top, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop));
   return top;

@@ -47,13 +47,6 @@ std::uint64_t atime_flag_of_statfs(std::uint64_t flags) {
   return flags & ST_RELATIME ? MS_RELATIME : MS_STRICTATIME;
 }
 
-std::uint64_t mount_flags(std::uint64_t attributes) {
-  std::uint64_t flags = atime_flag(attributes);
-  for (const FlagPair& pair : kFlags)
-    if (attributes & pair.attribute) flags |= pair.mount_flag;
-  return flags;
-}
-
 /// The options as one text. SELinux labels are quoted, because they may contain commas.
 std::string joined(const Filesystem& filesystem) {
   std::vector<std::string> options = filesystem.data;
@@ -95,6 +88,13 @@ Result<UniqueFd> open_made(const MountPoint& point, std::uint64_t id_before) {
 }
 
 }  // namespace
+
+std::uint64_t mount_flags(std::uint64_t attributes) {
+  std::uint64_t flags = atime_flag(attributes);
+  for (const FlagPair& pair : kFlags)
+    if (attributes & pair.attribute) flags |= pair.mount_flag;
+  return flags;
+}
 
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,
                                   std::uint64_t attributes) {

@@ -11,6 +11,9 @@
 /// mount id has changed, its path has not.
 namespace ocirun::linux::legacy {
 
+/// The flags of mount(2) for the attributes of a new mount (MOUNT_ATTR_*).
+std::uint64_t mount_flags(std::uint64_t attributes);
+
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,
                                   std::uint64_t attributes);
 Result<UniqueFd> place_bind(const MountPoint& point, Fd source, Recursion recursion);
