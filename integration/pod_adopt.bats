@@ -30,7 +30,8 @@ ended_with() { [[ $(says ".containers[] | select(.name == \"$2\").exitCode") == 
   has "\`ocirun pod start $POD\` adopts what runs" "$(says .reason)"
   sleep 0.5 # the program writes while nobody reads
   quiet_pod start "$POD"
-  equal "$POD" "$(<"$TMP/output")"
+  has "$POD" "$(<"$TMP/output")"
+  has "the programs of the pod \"$POD\" went on" "$(<"$TMP/output")"
   equal "running $first $second" "$(says .status) $(pid_of one) $(pid_of two)"
   eventually has_line "line 30"
   # No line is lost or doubled: the pipe had what was written meanwhile.

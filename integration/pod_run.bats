@@ -69,7 +69,7 @@ second" "$(sort output)"
   equal "" "$(pod_names)"
   run pod status "$POD"
   equal 1 "$status"
-  output_mentions "there is no pod \"$POD\""
+  output_mentions "there is no pod \"$POD\" in $TMP/data/pods (\`ocirun pod status\` lists the pods; --data names another directory)"
 }
 
 @test "a program that does not end is killed after the grace period" {

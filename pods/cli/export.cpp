@@ -236,7 +236,7 @@ const std::vector<Option> kExportOptions = with_given_options(kExportOwnOptions)
 
 const Command kExport{.name = "export",
                       .operands = "--to kubernetes|swarm FILE",
-                      .summary = "write a document for an engine of many machines",
+                      .summary = "write a document for many machines: Kubernetes or Docker Swarm",
                       .options = kExportOptions,
                       .least_operands = 1,
                       .most_operands = 1,

@@ -71,8 +71,12 @@ Result<int> start(const Arguments& arguments, const Caller& caller) {
   }
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
   TRY_ASSIGN(const bool adopts, can_adopt(pods, view));
-  return repeat(kStart, request, arguments, caller,
-                {.text = {}, .replace = Replace::kIfOther, .grace = {}, .adopts = adopts});
+  const auto status =
+      repeat(kStart, request, arguments, caller,
+             {.text = {}, .replace = Replace::kIfOther, .grace = {}, .adopts = adopts});
+  if (status && *status == 0 && adopts)
+    note(fmt::format("the programs of the pod \"{}\" went on: a new supervisor has them", name));
+  return status;
 }
 
 Result<int> restart(const Arguments& arguments, const Caller& caller) {

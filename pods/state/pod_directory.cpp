@@ -133,7 +133,10 @@ Result<PodDirectory> PodsDirectory::open_pod(const std::string& name) const {
   TRY(check_pod_name(name));
   auto directory = open_directory(name);
   if (!directory && directory.error().number() == ENOENT)
-    return fail(ENOENT, "there is no pod \"{}\" in {}", name, path_);
+    return fail(ENOENT,
+                "there is no pod \"{}\" in {} (`ocirun pod status` lists the pods; --data names "
+                "another directory)",
+                name, path_);
   return directory;
 }
 
