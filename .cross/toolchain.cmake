@@ -13,10 +13,11 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 string(REGEX REPLACE "^i686" "i386" CMAKE_LIBRARY_ARCHITECTURE ${OCIRUN_TRIPLET})
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
-# The compiler's own directory has a libc too, of the compiler's distribution.
-set(CMAKE_EXE_LINKER_FLAGS_INIT -L${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
-# ld of Debian 12 dies when it links the static program for riscv64. The compiler's own crt1.o does not fit libc.a of Debian 13.
+# The compiler's own directory has a libc too, of the compiler's distribution. crt1.o has to be of the same libc as libc.a: with another
+# one, a static program may die at its start.
+set(libraries ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${libraries} -B${libraries}")
+# ld of Debian 12 dies when it links the static program for riscv64.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL riscv64)
-  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT
-    " -fuse-ld=lld -B/usr/lib/llvm-19/bin -B${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -fuse-ld=lld -B/usr/lib/llvm-19/bin")
 endif()

@@ -40,7 +40,8 @@ std::string help_text() {
       "usage: ocirun pod COMMAND OPERAND...\n\n"
       "Works on workload documents: OAM ContainerizedWorkload, App Container pod manifest, "
       "Knative\n"
-      "Service, Kubernetes Pod, Deployment or StatefulSet, Radius container resource; each in YAML\n"
+      "Service, Kubernetes Pod, Deployment or StatefulSet, Radius container resource; each in "
+      "YAML\n"
       "or JSON. \"-\" is standard input.\n\n"
       "commands:\n";
   for (const Command* command : kCommands)

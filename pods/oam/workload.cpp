@@ -65,10 +65,17 @@ bool config_path(Value at, std::string& out) {
   return true;
 }
 
+/// A member of the runtime of OAM for Kubernetes, whose examples use it.
+bool file_from_secret(Value at, ConfigFile&) {
+  at.problem("is not supported: pass the secret as a variable, with fromSecret in env");
+  return false;
+}
+
 constexpr auto kConfigFile = bundle::checked(
     placed(exact_fields<ConfigFile>(required("path", &ConfigFile::path, config_path),
                                     field("value", &ConfigFile::value, string),
-                                    field("fromParam", &ConfigFile::parameter, nonempty_string))),
+                                    field("fromParam", &ConfigFile::parameter, nonempty_string),
+                                    part("fromSecret", file_from_secret))),
     [](Value at, const ConfigFile& file) {
       if (!file.value && !file.parameter)
         at.problem("must have value or fromParam: it has neither");

@@ -181,6 +181,10 @@ BOOST_AUTO_TEST_CASE(an_image_has_a_valid_name) {  // OAM-11
 BOOST_AUTO_TEST_CASE(a_config_file_has_a_path_and_a_content) {  // OAM-16
   BOOST_TEST(problems_of_workload(", \"value\": \"\"", "")
                  .contains("/config/1: must have value or fromParam: it has neither"));
+  const std::string secret = ", \"fromSecret\": {\"name\": \"a\", \"key\": \"b\"}";
+  BOOST_TEST(
+      problems_of_workload(", \"value\": \"\"", secret)
+          .contains("/config/1/fromSecret: is not supported: pass the secret as a variable"));
   BOOST_TEST(problems_of_workload("etc/b", "../b").contains("must not contain \"..\""));
   BOOST_TEST(problems_of_workload("etc/b", "etc/").contains("must name a file"));
   BOOST_TEST(problems_of_workload("etc/b", "etc/a").contains("is given twice"));
