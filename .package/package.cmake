@@ -18,7 +18,8 @@ string(CONCAT description "ocirun is the program that podman, containerd, Docker
   "implements the OCI runtime specification 1.3, and has runc's command line.")
 set(pod_synopsis "pods from workload documents, without an engine")
 string(CONCAT pod_description "`ocirun pod` runs the containers of a document of OAM, App Container, Knative,\n"
-  "Kubernetes or Radius on one machine, with images, volumes, probes, restarts and logs.")
+  "Kubernetes or Radius on one machine, with images, volumes, probes, restarts\n"
+  "and logs.")
 
 set(scripts ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
