@@ -10,9 +10,9 @@ teardown_file() { remove_way_outside; }
 quiet_pod() { quietly pod "$@"; }
 kept() { jq "$1" "$TMP/data/pods/$POD/keeper.json"; }
 pid_of() { says ".containers[] | select(.name == \"$1\").pid"; }
-# lose_supervisor: kills the supervisor of the pod.
+# lose_supervisor [PID]: kills the supervisor of the pod, and the process PID, and waits until the supervisor is gone.
 lose_supervisor() {
-  kill -KILL "$(says .supervisor)"
+  kill -KILL "$(says .supervisor)" "$@"
   reaches .supervisor null
 }
 has_line() { [[ $(pod logs "$POD") == *"$1"* ]]; }
@@ -106,7 +106,7 @@ YAML
   container two 'exec sleep 1000'
   run_pod --detach
   second=$(pid_of two)
-  kill -KILL "$(says .supervisor)"
+  lose_supervisor
   pod exec -c one "$POD" touch /tmp/end
   gone() { [[ $(ocirun state "$POD.one" | jq -r .status) == stopped ]]; }
   eventually gone
@@ -125,7 +125,7 @@ tells_status() { [[ $(printf '%s\n' 6.15 "$(uname -r)" | sort -V | head -n 1) ==
   container job 'while ! [ -e /tmp/end ]; do sleep 0.05; done; exit 0'
   container other 'exec sleep 1000'
   run_pod --detach --restart on-failure
-  kill -KILL "$(says .supervisor)"
+  lose_supervisor
   pod exec -c job "$POD" touch /tmp/end
   eventually stopped job
   quiet_pod start "$POD"
@@ -158,7 +158,7 @@ tells_status() { [[ $(printf '%s\n' 6.15 "$(uname -r)" | sort -V | head -n 1) ==
   lose_supervisor
   quiet_pod start "$POD"
   pod images prune
-  kill -KILL "$(says .supervisor)" "$(kept .keeper.pid)"
+  lose_supervisor "$(kept .keeper.pid)"
   echo >"data/pods/$POD/keeper.json"
   quiet_pod start "$POD"
   has "nobody can adopt them" "$(<"$TMP/output")"
