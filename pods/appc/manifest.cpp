@@ -102,11 +102,7 @@ bool host_path(Value at, std::string& out) {
 bool volume(Value at, Volume& out) {
   static constexpr auto kTable = placed(exact_fields<Volume>(
       required("name", &Volume::name, ac_name),
-      required("kind", &Volume::kind,
-               bundle::word(
-                   "kind of volume",
-                   [](std::string_view word) { return linux::value_of(kVolumeKinds, word); },
-                   [] { return linux::names_of(kVolumeKinds); })),
+      required("kind", &Volume::kind, word_of<kVolumeKinds>("kind of volume")),
       field("source", &Volume::source, host_path), field("readOnly", &Volume::read_only, boolean),
       field("recursive", &Volume::recursive, boolean), field("mode", &Volume::mode, mode_text),
       field("uid", &Volume::uid, bundle::uid), field("gid", &Volume::gid, bundle::gid)));

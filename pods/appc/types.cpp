@@ -42,11 +42,7 @@ constexpr linux::Named<Protocol> kProtocols[] = {{"tcp", Protocol::kTcp}, {"udp"
 
 constexpr auto kPort = placed(exact_fields<Port>(
     required("name", &Port::name, ac_name), required("port", &Port::number, port_number),
-    required(
-        "protocol", &Port::protocol,
-        bundle::word(
-            "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
-            [] { return linux::names_of(kProtocols); })),
+    required("protocol", &Port::protocol, word_of<kProtocols>("protocol")),
     part("count",
          [](Value at, Port&) {
            std::uint16_t count = 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pods/kubernetes/names.hpp"
 #include "pods/plan/variables.hpp"
 
 namespace ocirun::pods {

@@ -216,9 +216,7 @@ enum class Document : std::uint8_t { kService, kConfiguration, kRevision };
 constexpr linux::Named<Document> kDocuments[] = {{"Service", Document::kService},
                                                  {"Configuration", Document::kConfiguration},
                                                  {"Revision", Document::kRevision}};
-constexpr auto kDocumentKind = bundle::word(
-    "kind", [](std::string_view word) { return linux::value_of(kDocuments, word); },
-    [] { return linux::names_of(kDocuments); });
+constexpr auto kDocumentKind = word_of<kDocuments>("kind");
 
 }  // namespace
 

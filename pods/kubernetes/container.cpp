@@ -10,10 +10,6 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr linux::Named<PullPolicy> kPullPolicies[] = {{"Always", PullPolicy::kAlways},
-                                                      {"IfNotPresent", PullPolicy::kMissing},
-                                                      {"Never", PullPolicy::kNever}};
-
 bool port_name(Value at, std::string& out) {
   if (!string(at, out)) return false;
   if (is_port_name(out)) return true;
@@ -63,16 +59,6 @@ constexpr auto kContainer =
                      part("securityContext", container_security));
 
 }  // namespace
-
-std::string_view pull_policy_word(PullPolicy policy) {
-  return linux::name_of(kPullPolicies, policy);
-}
-
-bool image_pull_policy(Value at, PullPolicy& out) {
-  return bundle::word(
-      "imagePullPolicy", [](std::string_view word) { return linux::value_of(kPullPolicies, word); },
-      [] { return linux::names_of(kPullPolicies); })(at, out);
-}
 
 bool refuse_other_container_member(Value member) {
   constexpr std::string_view kNoTerminal =

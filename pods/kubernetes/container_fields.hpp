@@ -7,8 +7,6 @@
 
 namespace ocirun::pods {
 
-/// imagePullPolicy of a container.
-bool image_pull_policy(Value at, PullPolicy& out);
 /// Refuses members of a container that ocirun does not support. Returns whether it knows the
 /// member.
 bool refuse_other_container_member(Value member);

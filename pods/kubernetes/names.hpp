@@ -11,7 +11,5 @@ bool is_label_key(std::string_view text);
 bool is_label_value(std::string_view text);
 /// Whether Kubernetes accepts the text as the name of a port.
 bool is_port_name(std::string_view text);
-/// "Always", "IfNotPresent" or "Never": the word of imagePullPolicy.
-std::string_view pull_policy_word(PullPolicy policy);
 
 }  // namespace ocirun::pods

@@ -50,10 +50,7 @@ bool profile_file(Value at, std::string& out) {
 constexpr auto kSeccomp = bundle::checked(
     placed(exact_fields<SeccompRequest>(
         required("type", &SeccompRequest::kind,
-                 bundle::word(
-                     "type of a seccomp profile",
-                     [](std::string_view word) { return linux::value_of(kSeccompKinds, word); },
-                     [] { return linux::names_of(kSeccompKinds); })),
+                 word_of<kSeccompKinds>("type of a seccomp profile")),
         field("localhostProfile", &SeccompRequest::file, profile_file))),
     [](Value at, const SeccompRequest& request) {
       const bool is_localhost = request.kind == SeccompRequest::Kind::kLocalhost;

@@ -45,11 +45,7 @@ constexpr auto kServiceSpec =
     exact_fields<ServiceSpec>(
         field("selector", &ServiceSpec::selector, string_map),
         field("ports", &ServiceSpec::ports, list_of(kServicePort)),
-        field("type", &ServiceSpec::type,
-              bundle::word(
-                  "type of a Service",
-                  [](std::string_view word) { return linux::value_of(kServiceTypes, word); },
-                  [] { return linux::names_of(kServiceTypes); })),
+        field("type", &ServiceSpec::type, word_of<kServiceTypes>("type of a Service")),
         part("clusterIP", any_value), part("clusterIPs", any_value), part("ipFamilies", any_value),
         part("ipFamilyPolicy", any_value), part("internalTrafficPolicy", any_value),
         part("externalTrafficPolicy", any_value), part("publishNotReadyAddresses", any_value),

@@ -110,16 +110,10 @@ bool cpu_count(Value at, double& out) {
   return false;
 }
 
-bool protocol(Value at, Protocol& out) {
-  return bundle::word(
-      "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
-      [] { return linux::names_of(kProtocols); })(at, out);
-}
+bool protocol(Value at, Protocol& out) { return word_of<kProtocols>("protocol")(at, out); }
 
 bool restart_rule(Value at, Restart& out) {
-  return bundle::word(
-      "rule of restart", [](std::string_view word) { return linux::value_of(kRestartRules, word); },
-      [] { return linux::names_of(kRestartRules); })(at, out);
+  return word_of<kRestartRules>("rule of restart")(at, out);
 }
 
 bool is_dns_label(std::string_view text) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "bundle/json/fields.hpp"
+#include "linux/base/name_table.hpp"
 #include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
@@ -54,6 +55,14 @@ constexpr auto seconds_from(std::int64_t least) {
 
 /// A port number, 1 to 65535.
 inline constexpr auto port_number = bundle::range(1, 65535);
+
+/// One of the words of `kTable`, an array of linux::Named. `what` names the words in messages.
+template <const auto& kTable>
+constexpr auto word_of(std::string_view what) {
+  return bundle::word(
+      what, [](std::string_view word) { return linux::value_of(kTable, word); },
+      [] { return linux::names_of(kTable); });
+}
 
 /// "TCP" or "UDP".
 bool protocol(Value at, Protocol& out);
