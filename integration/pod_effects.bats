@@ -232,6 +232,36 @@ END
   effects radius
 }
 
+@test "RX-1 RX-18 Radius: every attribute of the first edition of the resource has an effect, a warning or an error" {
+  mkdir host secret && touch host/file && echo -n 'hidden word' >secret/password
+  cat >app.yaml <<'END'
+{"id": "/planes/x", "name": "shop", "type": "Applications.Core/containers@2023-10-01-preview",
+ "location": "global", "apiVersion": "2023-10-01-preview", "systemData": {}, "tags": {"owner": "me"},
+ "properties": {
+   "environment": "env", "application": "app", "restartPolicy": "Always",
+   "container": {"image": "base", "imagePullPolicy": "Never", "command": ["/bin/sh", "-c"], "workingDir": "/odd dir",
+     "args": ["[ -e /v/tmp/again ] || { touch /v/tmp/again; exit 3; }; ls /v/data; look \"$@\"; touch /v/data/new 2>&1; touch /v/tmp/ready; while :; do printf 'HTTP/1.1 200 OK\r\n\r\n' | nc -l -p 8080; done", "sh", "an odd word"],
+     "env": {"ODD": {"value": "x = y"}, "SECRET": {"valueFrom": {"secretRef": {"source": "/secrets/db", "key": "password"}}}},
+     "ports": {"http": {"containerPort": 8080, "protocol": "TCP", "scheme": "http", "port": 80}},
+     "livenessProbe": {"kind": "httpGet", "containerPort": 8080, "path": "/odd/live", "headers": {"X-Odd": "an odd value"},
+                       "periodSeconds": 1, "timeoutSeconds": 30, "failureThreshold": 500},
+     "readinessProbe": {"kind": "exec", "command": "test -e /v/tmp/ready", "periodSeconds": 1, "timeoutSeconds": 30},
+     "volumes": {"tmp": {"kind": "ephemeral", "mountPath": "/v/tmp", "managedStore": "memory"},
+                 "data": {"kind": "persistent", "mountPath": "/v/data", "source": "/volumes/data", "permission": "read"}}},
+   "connections": {"cache": {"source": "/redis/cache", "disableDefaultEnvVars": false, "kind": "odd"},
+                   "back": {"source": "http://odd-backend:3000/api"}},
+   "extensions": [{"kind": "manualScaling", "replicas": 1},
+                  {"kind": "kubernetesMetadata", "labels": {"team": "odd team"}, "annotations": {"note": "an odd note"}}],
+   "resourceProvisioning": "internal", "resources": [{"id": "/x"}], "runtimes": {"aci": {"gatewayID": "/x"}},
+   "provisioningState": "Succeeded", "status": {}}}
+END
+  run_pod --detach --volume "data=$TMP/host" --secret "/secrets/db=$TMP/secret" --param cache.host=odd-host || show_output
+  reaches '.containers[0].ready' true
+  eventually has_line shop 'X-Odd: an odd value'
+  collect shop
+  effects radius_core
+}
+
 @test "KN-1 KN-24 Knative: every attribute of a service has an effect, a warning or an error" {
   needs_controller cpu
   needs_controller memory

@@ -154,7 +154,7 @@ std::vector<Need> needs_of(const Pod& pod) {
   for (const Container* container : all_containers(pod)) needs.add_container(pod, *container);
   for (const Volume& volume : pod.volumes) needs.add_volume(pod, volume);
   for (const Connection& connection : pod.connections)
-    if (connection.sets_variables)
+    if (connection.sets_variables && connection.of_url.empty())
       needs.add(Gift::kConnection, {connection.name}, connection.place,
                 fmt::format("the properties of the connection \"{0}\" ({1}) as variables: --param "
                             "{0}.PROPERTY=VALUE for each",

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kKinds =
     "a workload document is one of: OAM (kind: ContainerizedWorkload), App Container (acKind: "
     "PodManifest), Knative (apiVersion: serving.knative.dev/v1), Kubernetes (kind: Pod, Deployment "
-    "or StatefulSet), Radius (properties with containers)";
+    "or StatefulSet), Radius (properties with containers or container)";
 
 constexpr linux::Named<Kind> kKindNames[] = {{"OAM ContainerizedWorkload", Kind::kOam},
                                              {"App Container pod manifest", Kind::kAppc},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "linux/base/text.hpp"
+
 namespace ocirun::pods {
 namespace {
 
@@ -43,16 +45,39 @@ constexpr auto kHeader =
     exact_fields<HttpHeader>(required("name", &HttpHeader::name, header_name),
                              required("value", &HttpHeader::value, header_value));
 
-bool headers(Value at, std::vector<HttpHeader>& out) {
-  if (!list_of(kHeader)(at, out)) return false;
+/// The names in lower case: names of HTTP headers have no case.
+std::vector<std::string> names_of(const std::vector<HttpHeader>& headers) {
   std::vector<std::string> names;
-  for (const HttpHeader& header : out) {  // names of HTTP headers have no case
+  for (const HttpHeader& header : headers) {
     names.push_back(header.name);
     for (char& c : names.back())
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  report_twice(at, names, by("name", std::identity{}));
+  return names;
+}
+
+bool headers(Value at, std::vector<HttpHeader>& out) {
+  if (!list_of(kHeader)(at, out)) return false;
+  report_twice(at, names_of(out), by("name", std::identity{}));
   return true;
+}
+
+/// An object of headers.
+bool named_headers(Value at, std::vector<HttpHeader>& out) {
+  if (!at.expect_object()) return false;
+  bool good = true;
+  for (const Value member : at) {
+    HttpHeader& header = out.emplace_back();
+    header.name = member.key();
+    good &= header_value(member, header.value);
+    const bool is_name = !header.name.empty() && std::ranges::all_of(header.name, is_token);
+    const std::vector<std::string> names = names_of(out);
+    const bool is_first = std::ranges::count(names, names.back()) == 1;
+    if (!is_name) member.problem("the name is no name of an HTTP header");
+    if (!is_first) member.problem("is another header's name too: their names have no case");
+    good &= is_name && is_first;
+  }
+  return good;
 }
 
 bool scheme(Value at, HttpProbe& out) {
@@ -136,6 +161,32 @@ bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool 
   return false;
 }
 
+template <typename Question, typename Member, typename Reader>
+constexpr auto of_question(Member Question::* member, Reader reader) {
+  return [=](Value at, Probe& out) { return reader(at, std::get<Question>(out.question).*member); };
+}
+
+/// The members that all probes of Applications.Core/containers have, and `rows`.
+template <typename... Rows>
+constexpr auto core_probe_fields(Rows... rows) {
+  return exact_fields<Probe>(
+      part("kind", any_value), rows...,
+      field("initialDelaySeconds", &Probe::initial_delay, seconds_from(0)),
+      field("periodSeconds", &Probe::period, seconds_from(1)),
+      field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
+      field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)));
+}
+
+/// A command line in one text: blanks separate the words.
+bool words(Value at, std::vector<std::string>& out) {
+  std::string text;
+  if (!string(at, text)) return false;
+  for (const std::string_view word : linux::words(text, ' ')) out.emplace_back(word);
+  if (!out.empty()) return true;
+  at.problem("is empty: a probe executes a program");
+  return false;
+}
+
 /// `ports`: of the document, if there are any.
 void resolve(Value at, std::optional<Value> ports, const Container& container, std::string& name,
              std::uint16_t& number) {
@@ -169,6 +220,35 @@ bool kubernetes_readiness_probe(Value at, Probe& out) {
 bool knative_probe(Value at, Probe& out) {
   return read_probe(at, out, Question::kTcpByDefault, kKnativeHttp, kKnativeTcp,
                     is_kubernetes_member);
+}
+
+bool radius_core_probe(Value at, Probe& out) {
+  static constexpr auto kHttp =
+      core_probe_fields(required_part("containerPort", of_question(&HttpProbe::port, port_number)),
+                        required_part("path", of_question(&HttpProbe::path, request_path)),
+                        part("headers", of_question(&HttpProbe::headers, named_headers)));
+  static constexpr auto kTcp =
+      core_probe_fields(required_part("containerPort", of_question(&TcpProbe::port, port_number)));
+  static constexpr auto kExecuted =
+      core_probe_fields(required_part("command", of_question(&ExecProbe::command, words)));
+  out.place = &at.node();
+  out.timeout = std::chrono::seconds(5);
+  if (!at.expect_object()) return false;
+  const std::string_view kind = text_of_member(at.node(), "kind");
+  if (kind == "httpGet") {
+    out.question.emplace<HttpProbe>();
+    return kHttp(at, out);
+  }
+  if (kind == "tcp") {
+    out.question.emplace<TcpProbe>();
+    return kTcp(at, out);
+  }
+  if (kind == "exec") {
+    out.question.emplace<ExecProbe>();
+    return kExecuted(at, out);
+  }
+  at.problem_at("kind", "must be httpGet, tcp or exec");
+  return false;
 }
 
 void resolve_port_names(Value at, Container& container) {

@@ -105,12 +105,15 @@ struct Elsewhere {
 };
 
 /// A resource that a Radius document connects the containers to (RX-16). The properties of the
-/// resource become environment variables, which the operator has to give.
+/// resource become environment variables, which the operator has to give unless the source is the
+/// URL of a service.
 struct Connection {
   std::string name;
   std::string source;
   bool sets_variables = true;
   Place place = nullptr;
+  /// The properties of a source that is a URL.
+  std::map<std::string, std::string> of_url = {};
 };
 
 /// A pod. The readers of the five kinds of documents make it, and everything else sees only the

@@ -42,6 +42,10 @@ NamedValues connection_variables(const Pod& pod, const Bindings& bindings) {
   NamedValues out;
   for (const Connection& connection : pod.connections) {
     if (!connection.sets_variables) continue;
+    for (const auto& [property, value] : connection.of_url) {
+      const std::string name = fmt::format("{}.{}", connection.name, property);
+      if (!bindings.parameters.contains(name)) out.emplace_back(connection_variable(name), value);
+    }
     for (const auto& [name, value] : bindings.parameters)
       if (name.starts_with(connection.name + "."))
         out.emplace_back(connection_variable(name), value);

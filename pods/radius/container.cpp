@@ -18,43 +18,26 @@ bool secret_key(Value at, SecretKey& out) {
 }
 
 /// RX-6
-constexpr auto kValueFrom = exact_fields<EnvVariable>(
-    required_part(
-        "secretKeyRef",
-        [](Value at, EnvVariable& out) { return secret_key(at, out.value.emplace<SecretKey>()); }),
-    removed("secretRef", "secretKeyRef", "it is called secretKeyRef now"));
-
-constexpr auto kVariable = exact_fields<EnvVariable>(
-    part("value",
-         [](Value at, EnvVariable& out) { return string(at, out.value.emplace<std::string>()); }),
-    part("valueFrom", kValueFrom));
-
-/// RX-5
-bool env(Value at, std::vector<EnvVariable>& out) {
-  return named_items(at, out, [](Value member, EnvVariable& item) {
-    if (item.name.empty() || item.name.contains('=')) {
-      member.problem("the name of a variable must not be empty, and must not contain \"=\"");
-      return false;
-    }
-    return kVariable(member, item) && has_exactly_one_of(member, "value", "valueFrom");
-  });
+bool value_from(Value at, EnvVariable& out) {
+  static constexpr auto kTable = exact_fields<EnvVariable>(
+      required_part("secretKeyRef",
+                    [](Value key, EnvVariable& variable) {
+                      return secret_key(key, variable.value.emplace<SecretKey>());
+                    }),
+      removed("secretRef", "secretKeyRef", "it is called secretKeyRef now"));
+  return kTable(at, out);
 }
+
+bool env(Value at, std::vector<EnvVariable>& out) { return radius_env(at, out, value_from); }
 
 constexpr auto kPort = exact_fields<Port>(
     required("containerPort", &Port::number, port_number),
-    field("protocol", &Port::protocol, protocol), part("port", [](Value at, Port& out) {
+    field("protocol", &Port::protocol, protocol),
+    no_effect("scheme", "nobody makes a URL of the port"), part("port", [](Value at, Port& out) {
       if (!port_number(at, out.service)) return false;
       at.warning("has no effect: there is no Service in front of the container");
       return true;
     }));
-
-/// RX-7
-bool ports(Value at, std::vector<Port>& out) {
-  return named_items(at, out, [](Value member, Port& item) {
-    const bool is_named = has_radius_name(member);
-    return kPort(member, item) && is_named;
-  });
-}
 
 /// A number in the note, text such as "0.1" in the published type.
 bool cpus(Value at, std::optional<double>& out) {
@@ -87,6 +70,7 @@ constexpr auto resources =
                                                    field("limits", &Resources::limits, amounts))),
                     check_limits);
 
+/// A container, or an init container.
 struct Declared {
   Container container;
   bool is_init = false;
@@ -99,7 +83,7 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("command", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
     part("env", of_container(&Container::env, env)),
-    part("ports", of_container(&Container::ports, ports)),
+    part("ports", of_container(&Container::ports, radius_ports)),
     part("workingDir", of_container(&Container::working_directory, container_path)),
     part("volumeMounts", of_container(&Container::mounts, radius_volume_mounts)),
     part("resources", of_container(&Container::resources, resources)),
@@ -128,6 +112,33 @@ bool check_init_container(Value member) {
 }
 
 }  // namespace
+
+bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Value, EnvVariable&)) {
+  const auto variable =
+      exact_fields<EnvVariable>(part("value",
+                                     [](Value value, EnvVariable& item) {
+                                       return string(value, item.value.emplace<std::string>());
+                                     }),
+                                part("valueFrom", value_from));
+  return named_items(at, out, [&](Value member, EnvVariable& item) {
+    if (item.name.empty() || item.name.contains('=')) {
+      member.problem("the name of a variable must not be empty, and must not contain \"=\"");
+      return false;
+    }
+    if (!member.node().is_object()) {
+      member.problem("must be an object with value or valueFrom, not {}", found(member));
+      return false;
+    }
+    return variable(member, item) && has_exactly_one_of(member, "value", "valueFrom");
+  });
+}
+
+bool radius_ports(Value at, std::vector<Port>& out) {
+  return named_items(at, out, [](Value member, Port& item) {
+    const bool is_named = has_radius_name(member);
+    return kPort(member, item) && is_named;
+  });
+}
 
 bool radius_containers(Value at, Pod& out) {
   if (!at.expect_object()) return false;

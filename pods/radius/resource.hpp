@@ -12,8 +12,17 @@ namespace ocirun::pods {
 /// problem; an unknown name is a problem.
 void read_radius(Value at, Pod& out);
 
-// Readers of parts of the resource. Each attribute is read in two forms: that of the design note,
-// and that of the published type Radius.Compute/containers.
+/// The two editions of the resource type.
+enum class Edition : std::uint8_t {
+  kCore,     // Applications.Core/containers: one `container`, which has the name of the resource
+  kCompute,  // its successor: many `containers`
+};
+
+/// properties of Applications.Core/containers.
+bool core_properties(Value at, Pod& out);
+
+// Readers of parts of the resource. The second edition has two forms, that of the design note and
+// that of the published type Radius.Compute/containers. Each attribute is read in both.
 
 /// properties.containers, an object of containers. A container with `initContainer: true` is an
 /// init container (RX-1, RX-2).
@@ -21,10 +30,27 @@ bool radius_containers(Value at, Pod& out);
 /// properties.initContainers, which only the design note has (RX-2).
 bool radius_init_containers(Value at, Pod& out);
 
+/// env of a container (RX-5). `value_from` reads `valueFrom` of a variable, which differs between
+/// the editions.
+bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Value, EnvVariable&));
+/// ports of a container (RX-7).
+bool radius_ports(Value at, std::vector<Port>& out);
+
+/// properties.autoScaling (RX-14)
+bool radius_auto_scaling(Value at, Pod& out);
+/// properties.extensions, an object or a list (RX-15, RX-18).
+bool radius_extensions(Value at, Edition edition, Pod& out);
+/// properties.replicas (RX-15)
+bool radius_replicas(Value at, Pod& out);
+/// properties.connections (RX-16). A connection to SCHEME://HOST:PORT needs no --param.
+bool radius_connections(Value at, Edition edition, std::vector<Connection>& out);
+
 /// properties.volumes (RX-9).
 bool radius_volumes(Value at, std::vector<Volume>& out);
 /// volumeMounts of a container: an object in the design note, a list in the published type (RX-8).
 bool radius_volume_mounts(Value at, std::vector<Mount>& out);
+/// container.volumes of Applications.Core/containers: volumes that say where they are mounted.
+bool core_volumes(Value at, std::vector<Volume>& volumes, std::vector<Mount>& mounts);
 
 /// A name of a resource or of a part of it, "orderProcessor": 1 to 63 letters, digits and "-", with
 /// a letter or digit at both ends.
@@ -45,6 +71,22 @@ bool named_items(Value at, std::vector<Item>& out, Reader reader) {
     good &= reader(member, item);
   }
   return good;
+}
+
+/// Why names of the platform have no effect.
+inline constexpr std::string_view kNoRadius = "no Radius stands behind this command";
+
+/// The table of properties: the members that the editions have in common, and `rows`.
+template <Edition kEdition, typename... Rows>
+constexpr auto properties_fields(Rows... rows) {
+  return exact_fields<Pod>(
+      no_effect("environment", kNoRadius), no_effect("application", kNoRadius), rows...,
+      part("connections",
+           [](Value at, Pod& out) { return radius_connections(at, kEdition, out.connections); }),
+      field("restartPolicy", &Pod::restart, restart_rule),
+      part("extensions", [](Value at, Pod& out) { return radius_extensions(at, kEdition, out); }),
+      no_effect("provisioningState", "Radius has set it"),
+      no_effect("status", "Radius has set it"));
 }
 
 /// A row that refuses a name which an older edition of the resource type had (RX-6, RX-18).

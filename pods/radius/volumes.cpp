@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "linux/base/name_table.hpp"
 #include "pods/radius/resource.hpp"
 
 namespace ocirun::pods {
@@ -19,10 +18,7 @@ bool empty_directory(Value at, Volume& out) {
     Medium medium = Medium::kDisk;
   };
   static constexpr auto kTable = exact_fields<EmptyDirectory>(
-      field("medium", &EmptyDirectory::medium,
-            bundle::word(
-                "medium", [](std::string_view word) { return linux::value_of(kMedia, word); },
-                [] { return linux::names_of(kMedia); })));
+      field("medium", &EmptyDirectory::medium, word_of<kMedia>("medium")));
   EmptyDirectory directory;
   if (!kTable(at, directory)) return false;
   out.in_memory = directory.medium == Medium::kMemory;
@@ -42,10 +38,7 @@ bool persistent_volume(Value at, Volume& out) {
   };
   static constexpr auto kTable = exact_fields<Persistent>(
       required("resourceId", &Persistent::resource, nonempty_string),
-      field("accessMode", &Persistent::access,
-            bundle::word(
-                "access mode", [](std::string_view word) { return linux::value_of(kModes, word); },
-                [] { return linux::names_of(kModes); })));
+      field("accessMode", &Persistent::access, word_of<kModes>("access mode")));
   Persistent read;
   if (!kTable(at, read)) return false;
   out.source = std::move(read.resource);
@@ -61,8 +54,10 @@ constexpr auto kVolume = exact_fields<Volume>(
     field("secretId", &Volume::source, nonempty_string),
     field("secretName", &Volume::source, nonempty_string), part("emptyDir", empty_directory));
 
+constexpr mode_t kEmptyDirMode = 0777;  // of Kubernetes, on which Radius runs
+
 bool volume(Value at, Volume& out) {
-  out.mode = 0777;  // of emptyDir, as Kubernetes makes it, on which Radius runs
+  out.mode = kEmptyDirMode;
   if (!kVolume(at, out)) return false;
   int given = 0;
   for (const Value member : at) {  // a loop, because `emptyDir: null` counts
@@ -78,6 +73,61 @@ bool volume(Value at, Volume& out) {
       "emptyDir, not {}",
       given);
   return false;
+}
+
+/// Whether no other mount of `mounts`, which ends with that of `at`, has the same path.
+bool has_own_path(Value at, const std::vector<Mount>& mounts) {
+  const std::string& path = mounts.back().path;
+  if (std::ranges::count(mounts, path, &Mount::path) < 2 || path.empty()) return true;
+  at.problem_at("mountPath", "\"{}\" is the path of another mount too", path);
+  return false;
+}
+
+/// A volume of Applications.Core/containers, with the only mount that it has.
+struct MountedVolume {
+  Volume volume;
+  Mount mount;
+};
+
+template <typename... Rows>
+constexpr auto mounted_fields(Rows... rows) {
+  return exact_fields<MountedVolume>(part("kind", any_value),
+                                     required_part("mountPath",
+                                                   [](Value at, MountedVolume& out) {
+                                                     return path_below_root(at, out.mount.path);
+                                                   }),
+                                     rows...);
+}
+
+bool core_volume(Value at, MountedVolume& out) {
+  enum class Volumes : std::uint8_t { kEphemeral, kPersistent };
+  static constexpr linux::Named<Volumes> kKinds[] = {{"ephemeral", Volumes::kEphemeral},
+                                                     {"persistent", Volumes::kPersistent}};
+  static constexpr linux::Named<bool> kStores[] = {{"disk", false}, {"memory", true}};
+  static constexpr linux::Named<bool> kPermissions[] = {{"read", true}, {"write", false}};
+  static constexpr auto kEphemeral =
+      mounted_fields(required_part("managedStore", [](Value store, MountedVolume& read) {
+        return word_of<kStores>("managedStore")(store, read.volume.in_memory);
+      }));
+  static constexpr auto kPersistent =
+      mounted_fields(required_part("source",
+                                   [](Value source, MountedVolume& read) {
+                                     return nonempty_string(source, read.volume.source);
+                                   }),
+                     part("permission", [](Value permission, MountedVolume& read) {
+                       return word_of<kPermissions>("permission")(permission, read.mount.read_only);
+                     }));
+  const auto kind = at.member("kind");
+  Volumes chosen = Volumes::kEphemeral;
+  if (!kind) {
+    at.problem_at("kind", "is missing, it is required: ephemeral or persistent");
+    return false;
+  }
+  if (!word_of<kKinds>("kind of volume")(*kind, chosen)) return false;
+  if (chosen == Volumes::kEphemeral) return kEphemeral(at, out);
+  out.volume.kind = Volume::Source::kOperator;
+  out.mount.read_only = true;  // unless `permission` is write
+  return kPersistent(at, out);
 }
 
 }  // namespace
@@ -113,10 +163,27 @@ bool radius_volume_mounts(Value at, std::vector<Mount>& out) {
   bool good = true;
   for (const Value item : at) {
     good &= kMount(item, out.emplace_back());
-    const std::string& path = out.back().path;
-    if (std::ranges::count(out, path, &Mount::path) < 2 || path.empty()) continue;
-    item.problem_at("mountPath", "\"{}\" is the path of another mount too", path);
-    good = false;
+    good &= has_own_path(item, out);
+  }
+  return good;
+}
+
+bool core_volumes(Value at, std::vector<Volume>& volumes, std::vector<Mount>& mounts) {
+  if (!at.expect_object()) return false;
+  bool good = true;
+  for (const Value member : at) {
+    MountedVolume read;
+    good &= has_radius_name(member);
+    if (member.expect_object())
+      good &= core_volume(member, read);
+    else
+      good = false;
+    read.volume.name = read.mount.volume = member.key();
+    read.volume.place = read.mount.place = &member.node();
+    read.volume.mode = kEmptyDirMode;
+    volumes.push_back(std::move(read.volume));
+    mounts.push_back(std::move(read.mount));
+    good &= has_own_path(member, mounts);
   }
   return good;
 }

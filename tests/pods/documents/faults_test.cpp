@@ -84,9 +84,10 @@ BOOST_AUTO_TEST_CASE(a_removed_name_is_not_missing_too) {  // RX-6, RX-18
   BOOST_TEST(
       fault(full_radius(), "\"secretId\": \"db\"", "\"source\": \"db\"")
           .ends_with("/source: was removed from the resource type: it is called secretId now"));
-  BOOST_TEST(fault(R"({"name": "a", "properties": {"replicas": 1}})", "\"replicas\": 1",
-                   "\"container\": {\"image\": \"b\"}")
-                 .starts_with("/properties/container: was removed"));
+  BOOST_TEST(
+      fault(R"({"name": "a", "type": "Radius.Compute/containers", "properties": {"replicas": 1}})",
+            "\"replicas\": 1", "\"container\": {\"image\": \"b\"}")
+          .starts_with("/properties/container: was removed"));
 }
 
 BOOST_AUTO_TEST_CASE(a_removed_name_is_not_offered) {

@@ -112,6 +112,34 @@ inline std::string full_radius() {
 })";
 }
 
+/// Applications.Core/containers, the first edition of the resource type.
+inline std::string full_radius_core() {
+  return R"({
+  "id": "/planes/radius/local/x", "name": "shop", "type": "Applications.Core/containers@2023-10-01-preview",
+  "location": "global", "apiVersion": "2023-10-01-preview", "systemData": {}, "tags": {"owner": "me"},
+  "properties": {
+    "environment": "env", "application": "app", "restartPolicy": "Always",
+    "container": {
+      "image": "example/web:1", "imagePullPolicy": "IfNotPresent",
+      "command": ["/bin/httpd"], "args": ["-f"], "workingDir": "/srv",
+      "env": {"A": {"value": "x"}, "B": {"valueFrom": {"secretRef": {"source": "db", "key": "password"}}}},
+      "ports": {"http": {"containerPort": 8080, "protocol": "TCP", "scheme": "http", "port": 80}},
+      "livenessProbe": {"kind": "httpGet", "containerPort": 8080, "path": "/live", "headers": {"X-Odd": "1"},
+                        "initialDelaySeconds": 2, "periodSeconds": 3, "timeoutSeconds": 4, "failureThreshold": 5},
+      "readinessProbe": {"kind": "exec", "command": "test -e /ready"},
+      "volumes": {"tmp": {"kind": "ephemeral", "mountPath": "/cache", "managedStore": "memory"},
+                  "data": {"kind": "persistent", "mountPath": "/data", "source": "/volumes/data", "permission": "write"}}
+    },
+    "connections": {"cache": {"source": "/redis/cache", "disableDefaultEnvVars": false, "kind": "x"},
+                    "back": {"source": "http://backend:3000/api"}},
+    "extensions": [{"kind": "manualScaling", "replicas": 1},
+                   {"kind": "kubernetesMetadata", "labels": {"team": "a"}, "annotations": {"note": "b"}}],
+    "resourceProvisioning": "internal", "resources": [{"id": "/x"}],
+    "runtimes": {"aci": {"gatewayID": "/x"}}, "provisioningState": "Succeeded", "status": {}
+  }
+})";
+}
+
 inline std::string full_knative() {
   return R"({
   "apiVersion": "serving.knative.dev/v1", "kind": "Service",

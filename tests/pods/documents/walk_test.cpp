@@ -99,6 +99,10 @@ BOOST_AUTO_TEST_SUITE(walk_over_all_attributes)
 BOOST_AUTO_TEST_CASE(of_oam) { walk(full_oam()); }
 BOOST_AUTO_TEST_CASE(of_app_container) { walk(full_appc()); }
 BOOST_AUTO_TEST_CASE(of_radius) { walk(full_radius()); }
+BOOST_AUTO_TEST_CASE(of_the_first_edition_of_radius) {
+  walk(full_radius_core(),
+       {"/systemData", "/properties/resources", "/properties/runtimes/aci", "/properties/status"});
+}
 BOOST_AUTO_TEST_CASE(of_knative) { walk(full_knative()); }
 BOOST_AUTO_TEST_CASE(of_kubernetes) {
   walk(full_kubernetes(),

@@ -234,7 +234,8 @@ BOOST_AUTO_TEST_CASE(of_all_attributes) {
                               .images = {{"worker", "example.com/worker:1"}},
                               .lossy = true,
                               .name = "shop"};
-  for (const std::string& text : {full_oam(), full_appc(), full_radius(), full_kubernetes()})
+  for (const std::string& text :
+       {full_oam(), full_appc(), full_radius(), full_radius_core(), full_kubernetes()})
     is_stable(travel(text, options));
 }
 

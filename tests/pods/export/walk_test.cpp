@@ -44,7 +44,7 @@ std::vector<Json> others(const Json& value) {
       "100m",      "cpu",       "CAP_CHOWN", "CAP_KILL", "EPERM",
       "ENOSYS",    "read",      "8",         "data2",    "example.com/x",
       "127.0.0.1", "0.8.10",    "1777",      "0755",     "http1",
-      "h2c"};
+      "h2c",       "Always",    "Never",     "disk"};
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number())
     return {value.get<double>() + 1, value.get<int>() + 1, value.get<int>() - 1};
@@ -188,6 +188,17 @@ std::set<std::string> only_values_of_appc() {
           "/volumes/1/kind"};
 }
 
+/// The same of the first edition of Radius' resource.
+std::set<std::string> only_values_of_core() {
+  return {"/properties/container/livenessProbe/kind",
+          "/properties/container/readinessProbe/kind",
+          "/properties/container/volumes/data/kind",
+          "/properties/container/volumes/tmp/kind",
+          "/properties/extensions/0/kind",
+          "/properties/extensions/1/kind",
+          "/properties/resourceProvisioning"};
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(exports_of_all_attributes)
@@ -225,11 +236,17 @@ BOOST_AUTO_TEST_CASE(of_radius_for_kubernetes) {
                        "/properties/volumes/tmp/emptyDir"}});
 }
 
+BOOST_AUTO_TEST_CASE(of_the_first_edition_of_radius_for_kubernetes) {
+  walk(full_radius_core(), export_to_kubernetes,
+       {.without_effect = {"/properties/connections/cache/source",  // --param gives its properties
+                           "/type"},
+        .only_value = only_values_of_core()});
+}
+
 BOOST_AUTO_TEST_CASE(of_knative_for_kubernetes) {
   walk(full_knative(), export_to_kubernetes,
        {.without_effect = {},
-        .only_value = {"/apiVersion", "/kind", "/spec/template/spec/containers/0/imagePullPolicy",
-                       "/spec/template/spec/containers/0/ports/0/protocol",
+        .only_value = {"/apiVersion", "/kind", "/spec/template/spec/containers/0/ports/0/protocol",
                        "/spec/template/spec/containers/0/resources/requests/cpu",
                        "/spec/template/spec/containers/0/securityContext/capabilities/add/0",
                        "/spec/template/spec/containers/0/securityContext/seccompProfile/type"}});
@@ -242,7 +259,6 @@ BOOST_AUTO_TEST_CASE(of_kubernetes_for_kubernetes) {
                        "/spec/template/spec/containers/0/env/3/valueFrom/fieldRef/apiVersion",
                        "/spec/template/spec/containers/0/env/3/valueFrom/fieldRef/fieldPath",
                        "/spec/template/spec/containers/0/env/4/valueFrom/fieldRef/fieldPath",
-                       "/spec/template/spec/containers/0/imagePullPolicy",
                        "/spec/template/spec/containers/0/livenessProbe/successThreshold",
                        "/spec/template/spec/containers/0/resources/requests/cpu",
                        "/spec/template/spec/containers/0/securityContext/appArmorProfile/type",
@@ -316,6 +332,19 @@ BOOST_AUTO_TEST_CASE(of_radius_for_swarm) {
                        "/properties/volumes/tmp/emptyDir"}});
 }
 
+BOOST_AUTO_TEST_CASE(of_the_first_edition_of_radius_for_swarm) {
+  walk(full_radius_core(), export_to_swarm,
+       {.without_effect = {"/properties/connections/cache/source",  // --param gives its properties
+                           "/properties/container/env/B/valueFrom/secretRef/key",  // left out
+                           // the probe is left out
+                           "/properties/container/livenessProbe/failureThreshold",
+                           "/properties/container/livenessProbe/headers/X-Odd",
+                           "/properties/container/livenessProbe/initialDelaySeconds",
+                           "/properties/container/livenessProbe/periodSeconds",
+                           "/properties/container/livenessProbe/timeoutSeconds", "/type"},
+        .only_value = only_values_of_core()});
+}
+
 BOOST_AUTO_TEST_CASE(of_knative_for_swarm) {
   const std::string mounted_whole = with(full_knative(), R"(, "subPath": "a/b")", "");
   const std::string container = "/spec/template/spec/containers/0";
@@ -337,8 +366,8 @@ BOOST_AUTO_TEST_CASE(of_knative_for_swarm) {
                            volumes + "/2/emptyDir/sizeLimit",
                            volumes + "/3/persistentVolumeClaim/claimName",
                            volumes + "/3/persistentVolumeClaim/readOnly"},
-        .only_value = {"/apiVersion", "/kind", container + "/imagePullPolicy",
-                       container + "/ports/0/protocol", container + "/resources/requests/cpu",
+        .only_value = {"/apiVersion", "/kind", container + "/ports/0/protocol",
+                       container + "/resources/requests/cpu",
                        container + "/securityContext/capabilities/add/0",
                        container + "/securityContext/seccompProfile/type"}});
 }
@@ -361,8 +390,7 @@ BOOST_AUTO_TEST_CASE(of_kubernetes_for_swarm) {
                            volumes + "/3/persistentVolumeClaim/claimName",
                            volumes + "/3/persistentVolumeClaim/readOnly",
                            volumes + "/4/hostPath/type", volumes + "/4/name"},
-        .only_value = {"/apiVersion", "/kind", container + "/imagePullPolicy",
-                       container + "/resources/requests/cpu",
+        .only_value = {"/apiVersion", "/kind", container + "/resources/requests/cpu",
                        container + "/securityContext/procMount", spec + "/hostNetwork",
                        spec + "/hostUsers", spec + "/os/name", spec + "/restartPolicy",
                        spec + "/securityContext/seccompProfile/type",

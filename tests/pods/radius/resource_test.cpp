@@ -112,6 +112,8 @@ BOOST_AUTO_TEST_CASE(variables_have_one_value) {  // RX-5
                  "{\"value\": \"x\", \"valueFrom\": {\"secretKeyRef\": {\"secretId\": \"a\", "
                  "\"key\": \"b\"}}}")
                  .contains("must have exactly one"));
+  BOOST_TEST(problems_of_resource("{\"value\": \"x\"}", "\"x\"")
+                 .contains("/env/A: must be an object with value or valueFrom, not \"x\""));
   BOOST_TEST(problems_of_resource("\"A\"", "\"A=B\"").contains("must not contain \"=\""));
 }
 
@@ -170,7 +172,7 @@ BOOST_AUTO_TEST_CASE(the_resource_is_one_of_containers) {
                  .contains("/type: must be a type of containers"));
   BOOST_TEST(problems_of_resource("\"autoScaling\"", "\"autoscaling\"")
                  .contains("unknown name (did you mean autoScaling?)"));
-  BOOST_TEST(problems(R"({"name": "a", "properties": {"container": {"image": "b"}}})")
+  BOOST_TEST(problems_of_resource("\"containers\"", "\"container\"")
                  .contains("/properties/container: was removed"));
   BOOST_TEST(problems(R"({"name": "a", "properties": {"containers": {}}})")
                  .contains("must have at least one container"));

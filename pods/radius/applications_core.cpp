@@ -1,0 +1,83 @@
+// Applications.Core/containers, the first edition of the resource type (2023-10-01-preview).
+
+#include "pods/model/container_reader.hpp"
+#include "pods/radius/resource.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// secretKeyRef of the second edition (RX-6).
+bool core_value_from(Value at, EnvVariable& out) {
+  static constexpr auto kKey =
+      exact_fields<SecretKey>(required("source", &SecretKey::secret, nonempty_string),
+                              required("key", &SecretKey::key, nonempty_string));
+  static constexpr auto kTable =
+      exact_fields<EnvVariable>(required_part("secretRef", [](Value key, EnvVariable& variable) {
+        return kKey(key, variable.value.emplace<SecretKey>());
+      }));
+  return kTable(at, out);
+}
+
+bool core_env(Value at, std::vector<EnvVariable>& out) {
+  return radius_env(at, out, core_value_from);
+}
+
+/// The container, and the volumes that it declares.
+struct CoreContainer {
+  Container container;
+  std::vector<Volume> volumes;
+};
+
+constexpr auto kCoreContainer = exact_fields<CoreContainer>(
+    required_part("image",
+                  [](Value at, CoreContainer& out) { return container_image(at, out.container); }),
+    part("imagePullPolicy", of_container(&Container::pull_policy, image_pull_policy)),
+    part("command", of_container(&Container::command, command_line)),
+    part("args", of_container(&Container::args, strings)),
+    part("env", of_container(&Container::env, core_env)),
+    part("ports", of_container(&Container::ports, radius_ports)),
+    part("readinessProbe", of_container(&Container::readiness, radius_core_probe)),
+    part("livenessProbe", of_container(&Container::liveness, radius_core_probe)),
+    part("volumes",
+         [](Value at, CoreContainer& out) {
+           return core_volumes(at, out.volumes, out.container.mounts);
+         }),
+    part("workingDir", of_container(&Container::working_directory, container_path)));
+
+bool core_container(Value at, Pod& out) {
+  CoreContainer declared;
+  declared.container.place = &at.node();
+  const bool good = kCoreContainer(at, declared);
+  out.containers.push_back(std::move(declared.container));
+  out.volumes = std::move(declared.volumes);
+  return good;
+}
+
+bool provisioning(Value at, Pod& /*out*/) {
+  std::string word;
+  if (!string(at, word)) return false;
+  if (word == "internal") return true;
+  if (word == "manual")
+    return refuse_known_name(at, "with \"manual\" nobody but the user makes the container");
+  at.problem("must be internal or manual, not {}", found(at));
+  return false;
+}
+
+bool runtimes(Value at, Pod& out) {
+  static constexpr auto kTable = exact_fields<Pod>(
+      not_supported("kubernetes", "no manifest of Kubernetes is merged into the container"),
+      no_effect("aci", "the container does not run as one of Azure's"));
+  return kTable(at, out);
+}
+
+constexpr auto kCoreProperties = properties_fields<Edition::kCore>(
+    required_part("container", core_container),
+    not_supported("identity", "no cloud gives the container an identity"),
+    part("resourceProvisioning", provisioning), no_effect("resources", kNoRadius),
+    part("runtimes", runtimes));
+
+}  // namespace
+
+bool core_properties(Value at, Pod& out) { return kCoreProperties(at, out); }
+
+}  // namespace ocirun::pods
