@@ -128,6 +128,7 @@ tells_status() { [[ $(printf '%s\n' 6.15 "$(uname -r)" | sort -V | head -n 1) ==
   lose_supervisor
   pod exec -c job "$POD" touch /tmp/end
   eventually stopped job
+  equal "exited null running" "$(says '.containers | "\(.[0].status) \(.[0].pid) \(.[1].status)"')"
   quiet_pod start "$POD"
   equal "exited 0 0" "$(says '.containers[0] | "\(.status) \(.exitCode) \(.restarts)"')"
 }

@@ -24,6 +24,7 @@ Result<ChosenPods> view_pods(const PodsDirectory& pods, const std::vector<std::s
       continue;
     }
     if (!view) return std::unexpected(view.error());
+    if (view->lost_supervisor) look_at_programs(view->record);
     chosen.views.push_back(*std::move(view));
   }
   return chosen;

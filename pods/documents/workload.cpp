@@ -168,15 +168,22 @@ class FileReader {
   std::vector<bundle::Value> beside_;  // are read after the workload
 };
 
+/// The name with which --ignore leaves out the part; "": nothing does.
+std::string_view name_to_ignore(const Elsewhere& part) {
+  if (!part.name.empty()) return part.name;
+  return part.place == nullptr ? std::string_view() : part.place->key;
+}
+
 /// Turns the parts that --ignore names into warnings.
 void leave_out_elsewhere(bundle::Report& report, Pod& pod) {
   std::erase_if(pod.elsewhere, [&](const Elsewhere& part) {
-    if (part.place == nullptr || !report.ignores(part.place->key)) return false;
+    const std::string_view name = name_to_ignore(part);
+    if (name.empty() || !report.ignores(name)) return false;
     report.leave_out(*part.place);
     if (pod.replicas && pod.replicas->place == part.place) pod.replicas.reset();
     if (pod.scaling && pod.scaling->place == part.place) pod.scaling.reset();
     bundle::Value(*part.place, report)
-        .warning("is left out, because of --ignore {}: {}", part.place->key, part.sentence);
+        .warning("is left out, because of --ignore {}: {}", name, part.sentence);
     return true;
   });
 }
@@ -236,7 +243,7 @@ std::string Workload::at(const Elsewhere& part) const {
   return fmt::format(
       "{}: {}; `ocirun pod export --to {}` writes it for a cluster (--ignore {} leaves it out)",
       at(part.place), part.sentence, is_replicas ? "kubernetes|swarm" : "kubernetes",
-      part.place->key);
+      name_to_ignore(part));
 }
 
 Workload read_workload(std::string file, std::string_view text,

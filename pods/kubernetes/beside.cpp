@@ -67,7 +67,9 @@ bool autoscaler(Value at, Beside& out) {
   read.scaling.place = &most.node();
   out.pod->scaling = read.scaling;
   out.pod->elsewhere.push_back(
-      {"automatic scaling needs several machines: one machine runs 1 replica", &most.node()});
+      {.sentence = "automatic scaling needs several machines: one machine runs 1 replica",
+       .place = &most.node(),
+       .name = "HorizontalPodAutoscaler"});  // without maxReplicas an autoscaler is invalid
   return true;
 }
 

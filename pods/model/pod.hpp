@@ -102,6 +102,7 @@ struct KubernetesParts {
 struct Elsewhere {
   std::string sentence;  // "replicas above 1 need …"
   Place place = nullptr;
+  std::string_view name = {};  // of --ignore; "": the name of the member at `place`
 };
 
 /// A resource that a Radius document connects the containers to (RX-16). The properties of the

@@ -146,6 +146,18 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   return view;
 }
 
+void look_at_programs(PodRecord& record) {
+  const Runtime runtime(record.runtime);
+  for (ContainerRecord& container : record.containers) {
+    if (container.status != ContainerStatus::kRunning) continue;
+    const auto program = runtime.find_program(container);
+    if (!program || *program) continue;
+    container.status = ContainerStatus::kExited;
+    container.pid = 0;
+    container.reason = "its program has ended while nobody supervised it";
+  }
+}
+
 Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
                                               std::optional<std::chrono::seconds> grace) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));

@@ -33,6 +33,9 @@ struct PodView {
 /// Reads the state of a pod. A pod whose start was cut off before its first record has the status
 /// kFailed. Errors: there is no pod of this name.
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name);
+/// Asks the runtime which programs of a pod that has lost its supervisor still run, and corrects
+/// the record. A container about which the runtime fails stays as it is.
+void look_at_programs(PodRecord& record);
 
 /// A pod whose supervisor has been asked to stop.
 struct StoppingPod {

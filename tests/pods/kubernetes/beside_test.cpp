@@ -128,6 +128,10 @@ BOOST_AUTO_TEST_CASE(an_autoscaler_needs_several_machines) {
   BOOST_TEST(workload.at(workload.pod.elsewhere[0])
                  .contains("/spec/maxReplicas: automatic scaling needs several machines: one "
                            "machine runs 1 replica; `ocirun pod export"));
+  BOOST_TEST(workload.at(workload.pod.elsewhere[0])
+                 .ends_with("(--ignore HorizontalPodAutoscaler leaves it out)"));
+  const std::vector<std::string> member{"maxReplicas"};  // an autoscaler without it is invalid
+  BOOST_TEST((read_workload("f", web(autoscaler("web")), member).unused_ignored == member));
   BOOST_TEST((workload.pod.scaling->most == 5U));
   const std::vector<std::string> ignored{"HorizontalPodAutoscaler"};
   BOOST_TEST(read_workload("f", web(autoscaler("web")), ignored).pod.elsewhere.empty());
