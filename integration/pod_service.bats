@@ -94,8 +94,10 @@ write_units --activate=2
 systemd enable --now \$ENTRY.socket
 has \$SERVICE ActiveState inactive
 cold=\$(timed_ask)
+exec 6<>/dev/tcp/127.0.0.1/8080 # until it is closed, the pod is not idle
 has \$SERVICE ActiveState active
 in_service user-container
+exec 6>&-
 warm=\$(timed_ask)
 echo "from the request to the first byte: cold \$cold ms, warm \$warm ms"
 soon "the idle pod" inactive show \$SERVICE ActiveState

@@ -54,10 +54,7 @@ constexpr auto kResctrl = exact_fields<linux::ResctrlGroups>(
     required("closPath", &linux::ResctrlGroups::clos_path, text),
     required("monitorPath", &linux::ResctrlGroups::monitor_path, text));
 
-constexpr auto cgroup_manager = word(
-    "cgroup manager",
-    [](std::string_view name) { return linux::value_of(cgroups::kManagerNames, name); },
-    [] { return linux::names_of(cgroups::kManagerNames); });
+constexpr auto cgroup_manager = word_of<cgroups::kManagerNames>("cgroup manager");
 
 constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("format", &ContainerRecord::format, RecordFormat{kFormat}),

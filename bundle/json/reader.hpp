@@ -16,6 +16,7 @@
 
 #include "bundle/json/value.hpp"
 #include "linux/base/ids.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/number_set.hpp"
 
 namespace ocirun::bundle {
@@ -125,6 +126,13 @@ constexpr auto word(std::string_view what, Lookup lookup, Names names) {
     unknown_word(at, what, names());
     return false;
   };
+}
+/// One of the words of `kTable`, an array of linux::Named.
+template <const auto& kTable>
+constexpr auto word_of(std::string_view what) {
+  return word(
+      what, [](std::string_view name) { return linux::value_of(kTable, name); },
+      [] { return linux::names_of(kTable); });
 }
 /// A list whose elements `reader` turns into bits; the result is their bitwise or.
 template <typename Reader>

@@ -153,12 +153,18 @@ std::vector<Need> needs_of(const Pod& pod) {
   Needs needs;
   for (const Container* container : all_containers(pod)) needs.add_container(pod, *container);
   for (const Volume& volume : pod.volumes) needs.add_volume(pod, volume);
-  for (const Connection& connection : pod.connections)
-    if (connection.sets_variables && connection.of_url.empty())
-      needs.add(Gift::kConnection, {connection.name}, connection.place,
-                fmt::format("the properties of the connection \"{0}\" ({1}) as variables: --param "
-                            "{0}.PROPERTY=VALUE for each",
-                            connection.name, connection.source));
+  for (const Connection& connection : pod.connections) {
+    if (!connection.sets_variables || connection.of_url.contains("port")) continue;
+    const std::string& name = connection.name;
+    needs.add(Gift::kConnection, {name}, connection.place,
+              connection.of_url.empty()
+                  ? fmt::format("the properties of the connection \"{0}\" ({1}) as variables: "
+                                "--param {0}.PROPERTY=VALUE for each",
+                                name, connection.source)
+                  : fmt::format("the port of the connection \"{0}\", which the URL {1} lacks: "
+                                "--param {0}.port=PORT",
+                                name, connection.source));
+  }
   return needs.take();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "linux/base/name_table.hpp"
 #include "pods/kubernetes/names.hpp"
 #include "pods/kubernetes/workload.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "linux/base/text.hpp"
 
@@ -13,9 +14,13 @@ bool is_token(char c) {  // RFC 9110, section 5.6.2
          std::string_view("!#$%&'*+-.^_`|~").contains(c);
 }
 
+bool is_header_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_token);
+}
+
 bool header_name(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
-  if (std::ranges::all_of(out, is_token)) return true;
+  if (is_header_name(out)) return true;
   at.problem("is no name of an HTTP header: {}", found(at));
   return false;
 }
@@ -45,20 +50,19 @@ constexpr auto kHeader =
     exact_fields<HttpHeader>(required("name", &HttpHeader::name, header_name),
                              required("value", &HttpHeader::value, header_value));
 
-/// The names in lower case: names of HTTP headers have no case.
-std::vector<std::string> names_of(const std::vector<HttpHeader>& headers) {
-  std::vector<std::string> names;
-  for (const HttpHeader& header : headers) {
-    names.push_back(header.name);
-    for (char& c : names.back())
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return names;
+/// Names of HTTP headers have no case.
+std::string in_lower_case(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
 }
 
 bool headers(Value at, std::vector<HttpHeader>& out) {
   if (!list_of(kHeader)(at, out)) return false;
-  report_twice(at, names_of(out), by("name", std::identity{}));
+  std::vector<std::string> names;
+  for (const HttpHeader& header : out) names.push_back(in_lower_case(header.name));
+  report_twice(at, names, by("name", std::identity{}));
   return true;
 }
 
@@ -66,16 +70,16 @@ bool headers(Value at, std::vector<HttpHeader>& out) {
 bool named_headers(Value at, std::vector<HttpHeader>& out) {
   if (!at.expect_object()) return false;
   bool good = true;
+  std::set<std::string> names;
   for (const Value member : at) {
     HttpHeader& header = out.emplace_back();
     header.name = member.key();
     good &= header_value(member, header.value);
-    const bool is_name = !header.name.empty() && std::ranges::all_of(header.name, is_token);
-    const std::vector<std::string> names = names_of(out);
-    const bool is_first = std::ranges::count(names, names.back()) == 1;
-    if (!is_name) member.problem("the name is no name of an HTTP header");
-    if (!is_first) member.problem("is another header's name too: their names have no case");
-    good &= is_name && is_first;
+    const bool is_name = is_header_name(member.key());
+    const bool is_new = names.insert(in_lower_case(member.key())).second;
+    if (!is_name) member.problem("{:?} is no name of an HTTP header", member.key());
+    if (!is_new) member.problem("is another header's name too: names of headers have no case");
+    good &= is_name && is_new;
   }
   return good;
 }
@@ -161,30 +165,65 @@ bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool 
   return false;
 }
 
-template <typename Question, typename Member, typename Reader>
-constexpr auto of_question(Member Question::* member, Reader reader) {
-  return [=](Value at, Probe& out) { return reader(at, std::get<Question>(out.question).*member); };
+enum class CoreProbe : std::uint8_t { kHttp, kTcp, kExecuted };
+constexpr linux::Named<CoreProbe> kCoreProbes[] = {
+    {"httpGet", CoreProbe::kHttp}, {"tcp", CoreProbe::kTcp}, {"exec", CoreProbe::kExecuted}};
+
+/// A count that Radius declares as a float: a whole number, also with a fraction of zeros.
+constexpr auto whole_float(std::uint32_t least) {
+  return [least](Value at, std::uint32_t& out) {
+    const bundle::Node& node = at.node();
+    const std::size_t point =
+        node.kind == bundle::Node::Kind::kOther ? node.text.find('.') : std::string_view::npos;
+    if (point != std::string_view::npos &&
+        node.text.find_first_not_of('0', point + 1) == std::string_view::npos)
+      if (const auto whole = linux::number<std::uint32_t>(node.text.substr(0, point));
+          whole && *whole >= least && *whole <= 2'147'483'647) {
+        out = *whole;
+        return true;
+      }
+    return bundle::range(least, 2'147'483'647)(at, out);
+  };
+}
+constexpr auto float_seconds(std::uint32_t least) {
+  return [least](Value at, std::chrono::seconds& out) {
+    std::uint32_t count = 0;
+    if (!whole_float(least)(at, count)) return false;
+    out = std::chrono::seconds(count);
+    return true;
+  };
 }
 
-/// The members that all probes of Applications.Core/containers have, and `rows`.
-template <typename... Rows>
-constexpr auto core_probe_fields(Rows... rows) {
-  return exact_fields<Probe>(
-      part("kind", any_value), rows...,
-      field("initialDelaySeconds", &Probe::initial_delay, seconds_from(0)),
-      field("periodSeconds", &Probe::period, seconds_from(1)),
-      field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
-      field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)));
-}
-
-/// A command line in one text: blanks separate the words.
+/// A command line in one text, which Radius splits at each blank.
 bool words(Value at, std::vector<std::string>& out) {
   std::string text;
   if (!string(at, text)) return false;
   for (const std::string_view word : linux::words(text, ' ')) out.emplace_back(word);
-  if (!out.empty()) return true;
-  at.problem("is empty: a probe executes a program");
-  return false;
+  if (out.empty()) {
+    at.problem("is empty: a probe executes a program");
+    return false;
+  }
+  if (text.find_first_of("'\"\\") != std::string::npos)
+    at.warning("has quotes, which group no words: each blank separates two words");
+  return true;
+}
+
+/// Reads a probe whose question is a Question. `rows` read the members of the question.
+template <typename Question, typename... Rows>
+bool read_core_probe(Value at, Probe& out, Rows... rows) {
+  out.question.emplace<Question>();
+  const auto table =
+      exact_fields<Probe>(part("kind", any_value), rows...,
+                          field("initialDelaySeconds", &Probe::initial_delay, float_seconds(0)),
+                          field("periodSeconds", &Probe::period, float_seconds(1)),
+                          field("timeoutSeconds", &Probe::timeout, float_seconds(1)),
+                          field("failureThreshold", &Probe::failure_threshold, whole_float(1)));
+  return table(at, out);
+}
+
+template <typename Question, typename Member, typename Reader>
+constexpr auto of_question(Member Question::* member, Reader reader) {
+  return [=](Value at, Probe& out) { return reader(at, std::get<Question>(out.question).*member); };
 }
 
 /// `ports`: of the document, if there are any.
@@ -223,31 +262,29 @@ bool knative_probe(Value at, Probe& out) {
 }
 
 bool radius_core_probe(Value at, Probe& out) {
-  static constexpr auto kHttp =
-      core_probe_fields(required_part("containerPort", of_question(&HttpProbe::port, port_number)),
-                        required_part("path", of_question(&HttpProbe::path, request_path)),
-                        part("headers", of_question(&HttpProbe::headers, named_headers)));
-  static constexpr auto kTcp =
-      core_probe_fields(required_part("containerPort", of_question(&TcpProbe::port, port_number)));
-  static constexpr auto kExecuted =
-      core_probe_fields(required_part("command", of_question(&ExecProbe::command, words)));
   out.place = &at.node();
   out.timeout = std::chrono::seconds(5);
   if (!at.expect_object()) return false;
-  const std::string_view kind = text_of_member(at.node(), "kind");
-  if (kind == "httpGet") {
-    out.question.emplace<HttpProbe>();
-    return kHttp(at, out);
+  const auto kind = at.member("kind");
+  CoreProbe chosen = CoreProbe::kHttp;
+  if (!kind) {
+    at.problem_at("kind", "is missing, it is required: httpGet, tcp or exec");
+    return false;
   }
-  if (kind == "tcp") {
-    out.question.emplace<TcpProbe>();
-    return kTcp(at, out);
+  if (!word_of<kCoreProbes>("kind of probe")(*kind, chosen)) return false;
+  switch (chosen) {
+    case CoreProbe::kHttp:
+      return read_core_probe<HttpProbe>(
+          at, out, required_part("containerPort", of_question(&HttpProbe::port, port_number)),
+          required_part("path", of_question(&HttpProbe::path, request_path)),
+          part("headers", of_question(&HttpProbe::headers, named_headers)));
+    case CoreProbe::kTcp:
+      return read_core_probe<TcpProbe>(
+          at, out, required_part("containerPort", of_question(&TcpProbe::port, port_number)));
+    case CoreProbe::kExecuted:
+      return read_core_probe<ExecProbe>(
+          at, out, required_part("command", of_question(&ExecProbe::command, words)));
   }
-  if (kind == "exec") {
-    out.question.emplace<ExecProbe>();
-    return kExecuted(at, out);
-  }
-  at.problem_at("kind", "must be httpGet, tcp or exec");
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pods/model/connection.hpp"
 #include "pods/model/container.hpp"
 #include "pods/model/scaling.hpp"
 
@@ -103,18 +104,6 @@ struct Elsewhere {
   std::string sentence;  // "replicas above 1 need …"
   Place place = nullptr;
   std::string_view name = {};  // of --ignore; "": the name of the member at `place`
-};
-
-/// A resource that a Radius document connects the containers to (RX-16). The properties of the
-/// resource become environment variables, which the operator has to give unless the source is the
-/// URL of a service.
-struct Connection {
-  std::string name;
-  std::string source;
-  bool sets_variables = true;
-  Place place = nullptr;
-  /// The properties of a source that is a URL.
-  std::map<std::string, std::string> of_url = {};
 };
 
 /// A pod. The readers of the five kinds of documents make it, and everything else sees only the

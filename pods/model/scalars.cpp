@@ -272,10 +272,9 @@ bool string_map(Value at, std::map<std::string, std::string>& out) {
   if (!at.expect_object()) return false;
   bool good = true;
   for (const Value member : at) {
-    if (member.key().empty()) {
-      member.problem("the name is empty");
-      good = false;
-    }
+    const bool has_name = !member.key().empty() && !member.key().contains('\0');
+    if (!has_name) member.problem("the name must not be empty, and must not contain NUL");
+    good &= has_name;
     good &= string(member, out[std::string(member.key())]);
   }
   return good;

@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "bundle/json/fields.hpp"
-#include "linux/base/name_table.hpp"
 #include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
@@ -26,6 +25,7 @@ using bundle::part;
 using bundle::required;
 using bundle::required_part;
 using bundle::Value;
+using bundle::word_of;
 
 /// A string without NUL. For a number or a boolean, the problem says that YAML needs quotes.
 bool string(Value at, std::string& out);
@@ -55,14 +55,6 @@ constexpr auto seconds_from(std::int64_t least) {
 
 /// A port number, 1 to 65535.
 inline constexpr auto port_number = bundle::range(1, 65535);
-
-/// One of the words of `kTable`, an array of linux::Named. `what` names the words in messages.
-template <const auto& kTable>
-constexpr auto word_of(std::string_view what) {
-  return bundle::word(
-      what, [](std::string_view word) { return linux::value_of(kTable, word); },
-      [] { return linux::names_of(kTable); });
-}
 
 /// "TCP" or "UDP".
 bool protocol(Value at, Protocol& out);

@@ -6,20 +6,6 @@
 #include <string_view>
 
 namespace ocirun::pods {
-namespace {
-
-/// "cache.host" becomes CONNECTION_CACHE_HOST.
-std::string connection_variable(std::string_view parameter) {
-  std::string name = "CONNECTION_";
-  for (const char c : parameter) {
-    const bool is_lower = c >= 'a' && c <= 'z';
-    const bool is_kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    name += is_lower ? static_cast<char>(c - 'a' + 'A') : is_kept ? c : '_';
-  }
-  return name;
-}
-
-}  // namespace
 
 NamedValues platform_variables(const Pod& pod, const Container& container) {
   NamedValues out;

@@ -6,7 +6,7 @@
 namespace ocirun::pods {
 namespace {
 
-/// secretKeyRef of the second edition (RX-6).
+/// secretRef, which the second edition calls secretKeyRef (RX-6).
 bool core_value_from(Value at, EnvVariable& out) {
   static constexpr auto kKey =
       exact_fields<SecretKey>(required("source", &SecretKey::secret, nonempty_string),
@@ -22,6 +22,8 @@ bool core_env(Value at, std::vector<EnvVariable>& out) {
   return radius_env(at, out, core_value_from);
 }
 
+bool core_ports(Value at, std::vector<Port>& out) { return radius_ports(at, Edition::kCore, out); }
+
 /// The container, and the volumes that it declares.
 struct CoreContainer {
   Container container;
@@ -35,19 +37,33 @@ constexpr auto kCoreContainer = exact_fields<CoreContainer>(
     part("command", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
     part("env", of_container(&Container::env, core_env)),
-    part("ports", of_container(&Container::ports, radius_ports)),
+    part("ports", of_container(&Container::ports, core_ports)),
     part("readinessProbe", of_container(&Container::readiness, radius_core_probe)),
     part("livenessProbe", of_container(&Container::liveness, radius_core_probe)),
     part("volumes",
          [](Value at, CoreContainer& out) {
            return core_volumes(at, out.volumes, out.container.mounts);
          }),
-    part("workingDir", of_container(&Container::working_directory, container_path)));
+    part("workingDir", of_container(&Container::working_directory, container_path)),
+    bundle::refused_part("volumeMounts", "", [](Value at, auto&) {
+      at.problem("belongs to Radius.Compute/containers: write volumes, each with its mountPath");
+      return false;
+    }));
 
 bool core_container(Value at, Pod& out) {
   CoreContainer declared;
   declared.container.place = &at.node();
-  const bool good = kCoreContainer(at, declared);
+  const bundle::Node& resource = *at.node().parent->parent;
+  declared.container.name = text_of_member(resource, "name");
+  bool good = kCoreContainer(at, declared);
+  if (declared.container.name.contains('.')) {
+    Value(resource, at.report())
+        .problem_at(
+            "name",
+            "must have no dots, because the container has this name too, not {:?}: write \"-\"",
+            declared.container.name);
+    good = false;
+  }
   out.containers.push_back(std::move(declared.container));
   out.volumes = std::move(declared.volumes);
   return good;
@@ -74,7 +90,10 @@ constexpr auto kCoreProperties = properties_fields<Edition::kCore>(
     required_part("container", core_container),
     not_supported("identity", "no cloud gives the container an identity"),
     part("resourceProvisioning", provisioning), no_effect("resources", kNoRadius),
-    part("runtimes", runtimes));
+    part("runtimes", runtimes), bundle::refused_part("volumes", "", [](Value at, auto&) {
+      at.problem("belongs to Radius.Compute/containers: write volumes in the container");
+      return false;
+    }));
 
 }  // namespace
 

@@ -1,30 +1,57 @@
+#include <algorithm>
+
+#include "linux/base/text.hpp"
 #include "pods/radius/resource.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-/// The properties that a source SCHEME://HOST:PORT[/PATH] has: the name of a variable's end, and
-/// the value. Without a port the source has none.
-std::map<std::string, std::string> properties_of_url(std::string_view source) {
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+/// A character of a name of a host or of a connection.
+bool is_of_name(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+bool is_scheme(std::string_view text) {  // RFC 3986, section 3.1
+  return !text.empty() && is_letter(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return c == '+' || (is_of_name(c) && c != '_'); });
+}
+
+/// A name of a host, an address of IPv4, or one of IPv6 without its brackets.
+bool is_host(const std::string& text) {
+  return is_ip_address(text) || (!text.empty() && std::ranges::all_of(text, is_of_name));
+}
+
+/// Reads SCHEME://HOST[:PORT][/PATH], the URL of a service, into properties with the names that
+/// their variables end with.
+bool url(Value at, Connection& out) {
+  const std::string_view source = out.source;
   const std::size_t colon = source.find("://");
-  if (colon == std::string_view::npos || colon == 0) return {};
-  const std::string_view rest = source.substr(colon + 3);
-  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
-  const std::size_t port = authority.rfind(':');
-  if (port == std::string_view::npos || port == 0 || authority.contains('@')) return {};
-  std::string_view host = authority.substr(0, port);
-  const std::string_view number = authority.substr(port + 1);
-  if (number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  const std::string_view scheme = source.substr(0, colon);
+  std::string_view host = source.substr(colon + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  const std::size_t port = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+  std::optional<std::uint16_t> number;
+  bool is_good = is_scheme(scheme);
+  if (port != std::string_view::npos) {
+    number = linux::number<std::uint16_t>(host.substr(port + 1));
+    is_good = is_good && number && *number > 0;
+    host = host.substr(0, port);
+  }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return {{"scheme", std::string(source.substr(0, colon))},
-          {"hostname", std::string(host)},
-          {"port", std::string(number)}};
+  if (!is_good || !is_host(std::string(host))) {
+    at.problem("must be the id of a resource, or a URL SCHEME://HOST:PORT, not {}", found(at));
+    return false;
+  }
+  out.of_url = {{"scheme", std::string(scheme)}, {"hostname", std::string(host)}};
+  if (number) out.of_url.emplace("port", fmt::format("{}", *number));
+  return true;
 }
 
 bool connection_source(Value at, Connection& out) {
   if (!nonempty_string(at, out.source)) return false;
-  out.of_url = properties_of_url(out.source);
-  return true;
+  const bool is_url = !out.source.starts_with('/') && out.source.contains("://");
+  return !is_url || url(at, out);
 }
 
 bool disabled_variables(Value at, Connection& out) {
@@ -49,11 +76,26 @@ bool connection(Value at, Edition edition, Connection& out) {
   return edition == Edition::kCore ? kCore(at, out) : kCompute(at, out);
 }
 
+/// The name becomes a part of the names of variables.
+bool has_connection_name(Value member) {
+  const std::string_view name = member.key();
+  const bool is_good =
+      !name.empty() && !name.contains('.') && std::ranges::all_of(name, is_of_name);
+  if (!is_good) member.problem("the name must be letters, digits, \"-\" and \"_\"");
+  return is_good;
+}
+
 }  // namespace
 
 bool radius_connections(Value at, Edition edition, std::vector<Connection>& out) {
-  return named_items(at, out, [edition](Value member, Connection& item) {
-    if (!connection(member, edition, item)) return false;
+  std::map<std::string, std::string> names;  // of variables, each with its connection
+  return named_items(at, out, [&](Value member, Connection& item) {
+    const auto [same, is_new] = names.emplace(connection_variable(item.name), item.name);
+    if (!is_new)
+      member.problem("its variables have the names of those of the connection \"{}\": rename one",
+                     same->second);
+    const bool is_named = has_connection_name(member);
+    if (!connection(member, edition, item) || !is_named || !is_new) return false;
     if (!item.sets_variables)
       member.warning(
           "the connection has no effect: disableDefaultEnvVars leaves out its variables, and there "

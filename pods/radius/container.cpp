@@ -30,14 +30,24 @@ bool value_from(Value at, EnvVariable& out) {
 
 bool env(Value at, std::vector<EnvVariable>& out) { return radius_env(at, out, value_from); }
 
-constexpr auto kPort = exact_fields<Port>(
-    required("containerPort", &Port::number, port_number),
-    field("protocol", &Port::protocol, protocol),
-    no_effect("scheme", "nobody makes a URL of the port"), part("port", [](Value at, Port& out) {
-      if (!port_number(at, out.service)) return false;
-      at.warning("has no effect: there is no Service in front of the container");
-      return true;
-    }));
+template <typename... Rows>
+constexpr auto port_fields(Rows... rows) {
+  return exact_fields<Port>(
+      required("containerPort", &Port::number, port_number),
+      field("protocol", &Port::protocol, protocol), rows..., part("port", [](Value at, Port& out) {
+        if (!port_number(at, out.service)) return false;
+        at.warning("has no effect: there is no Service in front of the container");
+        return true;
+      }));
+}
+
+bool port(Value at, Edition edition, Port& out) {
+  static constexpr auto kCore = port_fields(no_effect("scheme", "nobody makes a URL of the port"));
+  static constexpr auto kCompute = port_fields();
+  return edition == Edition::kCore ? kCore(at, out) : kCompute(at, out);
+}
+
+bool ports(Value at, std::vector<Port>& out) { return radius_ports(at, Edition::kCompute, out); }
 
 /// A number in the note, text such as "0.1" in the published type.
 bool cpus(Value at, std::optional<double>& out) {
@@ -83,7 +93,7 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("command", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
     part("env", of_container(&Container::env, env)),
-    part("ports", of_container(&Container::ports, radius_ports)),
+    part("ports", of_container(&Container::ports, ports)),
     part("workingDir", of_container(&Container::working_directory, container_path)),
     part("volumeMounts", of_container(&Container::mounts, radius_volume_mounts)),
     part("resources", of_container(&Container::resources, resources)),
@@ -121,8 +131,9 @@ bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Valu
                                      }),
                                 part("valueFrom", value_from));
   return named_items(at, out, [&](Value member, EnvVariable& item) {
-    if (item.name.empty() || item.name.contains('=')) {
-      member.problem("the name of a variable must not be empty, and must not contain \"=\"");
+    if (item.name.empty() ||
+        item.name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+      member.problem("the name of a variable must not be empty, and must not contain \"=\" or NUL");
       return false;
     }
     if (!member.node().is_object()) {
@@ -133,10 +144,10 @@ bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Valu
   });
 }
 
-bool radius_ports(Value at, std::vector<Port>& out) {
-  return named_items(at, out, [](Value member, Port& item) {
+bool radius_ports(Value at, Edition edition, std::vector<Port>& out) {
+  return named_items(at, out, [edition](Value member, Port& item) {
     const bool is_named = has_radius_name(member);
-    return kPort(member, item) && is_named;
+    return port(member, edition, item) && is_named;
   });
 }
 

@@ -4,22 +4,23 @@
 namespace ocirun::pods {
 namespace {
 
-struct ManualScaling {
-  std::uint32_t replicas = 1;
-};
-
-bool manual_kind(Value at, ManualScaling& /*out*/) {
-  std::string word;
-  if (!string(at, word)) return false;
-  if (word == "manualScaling") return true;
-  at.problem("must be manualScaling, not {}", found(at));
-  return false;
+/// The member `kind` of an extension: in an object of extensions, it repeats the name.
+constexpr auto kind_is(std::string_view kind) {
+  return part("kind", [kind](Value at, auto&) {
+    std::string word;
+    if (!string(at, word)) return false;
+    if (word == kind) return true;
+    at.problem("must be {}, not {}", kind, found(at));
+    return false;
+  });
 }
 
 bool manual_scaling(Value at, Pod& out) {
+  struct ManualScaling {
+    std::uint32_t replicas = 1;
+  };
   static constexpr auto kManual = exact_fields<ManualScaling>(
-      required("replicas", &ManualScaling::replicas, bundle::range(1, 2'147'483'647)),
-      part("kind", manual_kind));
+      required("replicas", &ManualScaling::replicas, kInstances), kind_is("manualScaling"));
   ManualScaling scaling;
   if (!kManual(at, scaling)) return false;
   ask_for_replicas(*at.member("replicas"), scaling.replicas, out);
@@ -28,16 +29,9 @@ bool manual_scaling(Value at, Pod& out) {
 
 /// Labels and annotations of the objects that Radius makes in a cluster.
 bool kubernetes_metadata(Value at, Pod& out) {
-  struct Metadata {
-    std::map<std::string, std::string> labels, annotations;
-  };
-  static constexpr auto kTable = exact_fields<Metadata>(
-      part("kind", any_value), field("labels", &Metadata::labels, string_map),
-      field("annotations", &Metadata::annotations, string_map));
-  Metadata metadata;
-  if (!kTable(at, metadata)) return false;
-  keep_metadata(metadata.labels, metadata.annotations, out);
-  return true;
+  static constexpr auto kTable = exact_fields<Pod>(
+      kind_is("kubernetesMetadata"), part("labels", keep_labels), part("annotations", keep_tags));
+  return kTable(at, out);
 }
 
 bool extension(Value at, std::string_view kind, Edition edition, Pod& out) {
@@ -55,12 +49,42 @@ bool extension(Value at, std::string_view kind, Edition edition, Pod& out) {
   return false;
 }
 
+/// Reads an object of strings whose names no other label, annotation or tag has.
+bool new_names(Value at, const Pod& pod, std::map<std::string, std::string>& out) {
+  if (!string_map(at, out)) return false;
+  bool good = true;
+  for (const Value member : at) {
+    if (!pod.annotations.contains(std::string(member.key()))) continue;
+    member.problem("is the name of another tag, label or annotation too: give it once");
+    good = false;
+  }
+  return good;
+}
+
 }  // namespace
+
+bool keep_tags(Value at, Pod& out) {
+  std::map<std::string, std::string> none, tags;
+  if (!new_names(at, out, tags)) return false;
+  keep_metadata(none, tags, out);
+  return true;
+}
+
+bool keep_labels(Value at, Pod& out) {
+  std::map<std::string, std::string> labels, none;
+  if (!new_names(at, out, labels)) return false;
+  keep_metadata(labels, none, out);
+  return true;
+}
 
 bool radius_extensions(Value at, Edition edition, Pod& out) {
   bool good = true;
   if (at.node().is_array()) {  // [{"kind": "manualScaling", "replicas": 2}]
     for (const Value item : at) {
+      if (!item.expect_object()) {
+        good = false;
+        continue;
+      }
       const auto kind = item.member("kind");
       std::string word;
       if (!kind) {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "linux/base/text.hpp"
-#include "pods/model/kept.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -53,8 +52,8 @@ bool compute_properties(Value at, Pod& out) {
   return good;
 }
 
-/// The edition of a resource is that of its type. Without a type, `container` tells the first one.
-/// The note calls its `containers` the second edition of Applications.Core/containers.
+/// The edition of a resource is that of its type, and without a type that of its member. The design
+/// note has `containers` in Applications.Core/containers.
 Edition edition_of(Value properties) {
   const std::string_view type = text_of_member(*properties.node().parent, "type");
   if (properties.member("containers") || type.starts_with("Radius.")) return Edition::kCompute;
@@ -91,12 +90,7 @@ constexpr auto kResource = exact_fields<Pod>(
          }),
     no_effect("id", kNoRadius), no_effect("location", kNoRadius),
     no_effect("apiVersion", kNoRadius), no_effect("systemData", kNoRadius),
-    part("tags", [](Value at, Pod& out) {
-      std::map<std::string, std::string> none, tags;
-      if (!string_map(at, tags)) return false;
-      keep_metadata(none, tags, out);
-      return true;
-    }));
+    part("tags", keep_tags));
 
 }  // namespace
 
@@ -104,11 +98,6 @@ void read_radius(Value at, Pod& out) {
   out.kind = Kind::kRadius;
   out.restart = Restart::kAlways;
   kResource(at, out);
-  const auto container = std::ranges::find(out.containers, "", &Container::name);
-  if (container == out.containers.end()) return;
-  container->name = out.name;  // of the first edition
-  if (!out.name.empty() && !is_radius_name(out.name))
-    at.problem_at("name", "is the name of the container too, which has no dots");
 }
 
 }  // namespace ocirun::pods

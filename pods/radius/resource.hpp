@@ -34,7 +34,12 @@ bool radius_init_containers(Value at, Pod& out);
 /// the editions.
 bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Value, EnvVariable&));
 /// ports of a container (RX-7).
-bool radius_ports(Value at, std::vector<Port>& out);
+bool radius_ports(Value at, Edition edition, std::vector<Port>& out);
+
+/// Keeps tags, labels or annotations of the document for an export. Refuses a name that was kept
+/// before.
+bool keep_tags(Value at, Pod& out);
+bool keep_labels(Value at, Pod& out);
 
 /// properties.autoScaling (RX-14)
 bool radius_auto_scaling(Value at, Pod& out);
@@ -42,7 +47,7 @@ bool radius_auto_scaling(Value at, Pod& out);
 bool radius_extensions(Value at, Edition edition, Pod& out);
 /// properties.replicas (RX-15)
 bool radius_replicas(Value at, Pod& out);
-/// properties.connections (RX-16). A connection to SCHEME://HOST:PORT needs no --param.
+/// properties.connections (RX-16). The URL of a service is split into its parts.
 bool radius_connections(Value at, Edition edition, std::vector<Connection>& out);
 
 /// properties.volumes (RX-9).
@@ -72,6 +77,9 @@ bool named_items(Value at, std::vector<Item>& out, Reader reader) {
   }
   return good;
 }
+
+/// A number of instances.
+inline constexpr auto kInstances = bundle::range(1, 2'147'483'647);
 
 /// Why names of the platform have no effect.
 inline constexpr std::string_view kNoRadius = "no Radius stands behind this command";

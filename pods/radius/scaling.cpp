@@ -10,12 +10,10 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr auto kCount = bundle::range(1, 2'147'483'647);
-
-constexpr auto kTarget =
-    exact_fields<ScalingTarget>(field("averageUtilization", &ScalingTarget::utilization, kCount),
-                                field("averageValue", &ScalingTarget::average, kCount),
-                                field("value", &ScalingTarget::value, kCount));
+constexpr auto kTarget = exact_fields<ScalingTarget>(
+    field("averageUtilization", &ScalingTarget::utilization, kInstances),
+    field("averageValue", &ScalingTarget::average, kInstances),
+    field("value", &ScalingTarget::value, kInstances));
 
 bool metric_kind(Value at, std::string& out) {
   static constexpr std::array<std::string_view, 3> kKinds = {"cpu", "memory", "custom"};
@@ -48,7 +46,7 @@ constexpr auto kMetric = bundle::checked(
 
 /// The note has one metric, the published type a list of them.
 constexpr auto kScaling = placed(exact_fields<Scaling>(
-    field("maxReplicas", &Scaling::most, kCount),
+    field("maxReplicas", &Scaling::most, kInstances),
     part("metric", [](Value at, Scaling& out) { return kMetric(at, out.metrics.emplace_back()); }),
     field("metrics", &Scaling::metrics, list_of(kMetric))));
 
@@ -65,7 +63,7 @@ bool radius_auto_scaling(Value at, Pod& out) {
 
 bool radius_replicas(Value at, Pod& out) {
   std::uint32_t count = 1;
-  if (!kCount(at, count)) return false;
+  if (!kInstances(at, count)) return false;
   ask_for_replicas(at, count, out);
   return true;
 }

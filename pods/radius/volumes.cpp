@@ -181,7 +181,12 @@ bool core_volumes(Value at, std::vector<Volume>& volumes, std::vector<Mount>& mo
     read.volume.name = read.mount.volume = member.key();
     read.volume.place = read.mount.place = &member.node();
     read.volume.mode = kEmptyDirMode;
-    volumes.push_back(std::move(read.volume));
+    // Two volumes of one source are one directory with two mounts.
+    const auto same = std::ranges::find(volumes, read.volume.source, &Volume::source);
+    if (!read.volume.source.empty() && same != volumes.end())
+      read.mount.volume = same->name;
+    else
+      volumes.push_back(std::move(read.volume));
     mounts.push_back(std::move(read.mount));
     good &= has_own_path(member, mounts);
   }

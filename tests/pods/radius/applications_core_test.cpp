@@ -60,16 +60,57 @@ BOOST_AUTO_TEST_CASE(the_kind_of_a_probe_is_its_question) {
   const Pod tcp = core_with(kExec, R"({"kind": "tcp", "containerPort": 81})");
   BOOST_TEST(std::get<TcpProbe>(tcp.containers[0].readiness->question).port == 81);
   BOOST_TEST(problems_of_core(kExec, R"({"kind": "grpc"})")
-                 .contains("/readinessProbe/kind: must be httpGet, tcp or exec"));
+                 .contains("/kind: unknown kind of probe \"grpc\" (known: httpGet, tcp, exec)"));
+  BOOST_TEST(problems_of_core(kExec, "{}").contains("/readinessProbe/kind: is missing"));
   BOOST_TEST(problems_of_core(kExec, R"({"kind": "tcp"})").contains("/containerPort: is missing"));
   BOOST_TEST(problems_of_core(kExec, R"({"kind": "exec", "command": " "})")
                  .contains("/command: is empty"));
   BOOST_TEST(problems_of_core(kExec, R"({"kind": "tcp", "containerPort": 81, "path": "/"})")
                  .contains("/path: unknown name"));
   BOOST_TEST(problems_of_core(R"({"X-Odd": "1"})", R"({"X Odd": "1"})")
-                 .contains("the name is no name of an HTTP header"));
+                 .contains("\"X Odd\" is no name of an HTTP header"));
   BOOST_TEST(problems_of_core(R"({"X-Odd": "1"})", R"({"X-Odd": "1", "x-odd": "2"})")
                  .contains("/x-odd: is another header's name too"));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_a_probe_may_have_a_fraction_of_zeros) {
+  const Pod pod = core_with("\"timeoutSeconds\": 4", "\"timeoutSeconds\": 5.0");
+  BOOST_TEST((pod.containers[0].liveness->timeout == std::chrono::seconds(5)));
+  for (const char* number : {"2.5", "0.0", "5.0e1", "3000000000.0"})
+    BOOST_TEST(
+        problems_of_core("\"timeoutSeconds\": 4", fmt::format("\"timeoutSeconds\": {}", number))
+            .contains("/timeoutSeconds: must be a whole number from 1"));
+}
+
+BOOST_AUTO_TEST_CASE(quotes_in_the_command_of_a_probe_are_warned_of) {
+  BOOST_TEST(warnings(with(full_radius_core(), "test -e /ready", "sh -c 'a b'"))
+                 .contains("has quotes, which group no words"));
+  BOOST_TEST(!warnings(full_radius_core()).contains("quotes"));
+}
+
+BOOST_AUTO_TEST_CASE(many_headers_are_read_in_linear_time) {
+  std::string headers;
+  for (int i = 0; i < 30'000; ++i) headers += fmt::format("\"H{}\": \"\", ", i);
+  const Pod pod = core_with("{\"X-Odd\"", "{" + headers + "\"X-Odd\"");
+  BOOST_TEST(std::get<HttpProbe>(pod.containers[0].liveness->question).headers.size() == 30'001U);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_metadata_are_given_once) {
+  const std::string_view tags = "{\"owner\": \"me\"}";
+  for (const char* name : {"team", "note"}) {
+    const std::string changed =
+        with(full_radius_core(), tags, fmt::format("{{\"{}\": \"x\"}}", name));
+    BOOST_TEST(problems(changed).contains("is the name of another tag, label or annotation too"));
+  }
+  BOOST_TEST(problems_of_core(R"("labels": {"team": "a"})", R"("labels": {"note": "a"})")
+                 .contains("/annotations/note: is the name of another tag, label or annotation"));
+  BOOST_TEST(problems_of_core(
+                 "[{\"kind\": \"manual",
+                 R"([{"kind": "kubernetesMetadata", "labels": {"team": "b"}}, {"kind": "manual)")
+                 .contains("/extensions/2/labels/team: is the name of another"));
+  BOOST_TEST(
+      problems_of_core(R"("team": "a")", R"("te\u0000am": "a")").contains("must not contain NUL"));
+  BOOST_TEST(problems_of_core(R"("A": {)", R"("A\u0000": {)").contains("\"=\" or NUL"));
 }
 
 BOOST_AUTO_TEST_CASE(a_volume_says_where_it_is_mounted) {
@@ -96,31 +137,64 @@ BOOST_AUTO_TEST_CASE(a_volume_says_where_it_is_mounted) {
       problems_of_core("\"/cache\"", "\"/data\"").contains("is the path of another mount too"));
   BOOST_TEST(problems_of_core(R"(, "managedStore": "memory")", "")
                  .contains("/tmp/managedStore: is missing"));
+  const Pod twice = core_with(
+      R"("tmp": {"kind": "ephemeral", "mountPath": "/cache", "managedStore": "memory"})",
+      R"("tmp": {"kind": "persistent", "mountPath": "/cache", "source": "/volumes/data"})");
+  BOOST_REQUIRE((twice.volumes.size() == 1 && twice.containers[0].mounts.size() == 2));
+  BOOST_TEST(twice.containers[0].mounts[0].read_only);
+  BOOST_TEST(
+      (twice.containers[0].mounts[1].volume == "tmp" && !twice.containers[0].mounts[1].read_only));
+  BOOST_TEST(
+      problems_of_core(R"("workingDir": "/srv")", R"("volumeMounts": {})")
+          .contains(
+              "belongs to Radius.Compute/containers: write volumes, each with its mountPath"));
+  BOOST_TEST(problems_of_core("\"status\": {}", "\"volumes\": {}")
+                 .contains("belongs to Radius.Compute/containers: write volumes in the container"));
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_to_a_url_needs_no_parameter) {  // RX-16
-  const Workload workload = read_workload("f", full_radius_core());
-  std::string needs;
-  for (const Need& need : needs_of(workload.pod)) needs += need.sentence + '\n';
-  BOOST_TEST(needs.contains("the properties of the connection \"cache\""));
-  BOOST_TEST(!needs.contains("backend"));
+  const auto needs = [](const Pod& pod) {
+    std::string text;
+    for (const Need& need : needs_of(pod)) text += need.sentence + '\n';
+    return text;
+  };
   const auto variables = [](const Pod& pod, std::map<std::string, std::string> parameters) {
     Bindings bindings;
     bindings.parameters = std::move(parameters);
     std::string text;
     for (const auto& [name, value] : connection_variables(pod, bindings))
-      text += name + "=" + value + " ";
+      text += fmt::format("{}={} ", name, value);
     return text;
   };
-  BOOST_TEST(variables(workload.pod, {}) ==
+  const Pod pod = good(full_radius_core());
+  BOOST_TEST(needs(pod).contains("the properties of the connection \"cache\""));
+  BOOST_TEST(!needs(pod).contains("backend"));
+  BOOST_TEST(variables(pod, {}) ==
              "CONNECTION_BACK_HOSTNAME=backend CONNECTION_BACK_PORT=3000 "
              "CONNECTION_BACK_SCHEME=http ");
-  BOOST_TEST(variables(workload.pod, {{"back.port", "1"}}).contains("CONNECTION_BACK_PORT=1 "));
+  BOOST_TEST(variables(pod, {{"back.port", "1"}}).contains("CONNECTION_BACK_PORT=1 "));
   BOOST_TEST(variables(core_with("backend:3000/api", "[::1]:80"), {})
                  .starts_with("CONNECTION_BACK_HOSTNAME=::1 CONNECTION_BACK_PORT=80"));
+  BOOST_TEST(needs(core_with("http://backend:3000/api", "http://backend/api"))
+                 .contains("the port of the connection \"back\", which the URL http://backend/api "
+                           "lacks: --param back.port=PORT"));
+  BOOST_TEST(variables(core_with("http://backend:3000/api", "/x://b:1"), {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_has_a_url_or_an_id) {
   for (const char* source :
-       {"http://backend", "backend:80", "http://u@h:1", "http://:80", "http://h:x"})
-    BOOST_TEST(variables(core_with("http://backend:3000/api", source), {}) == "");
+       {"ht\\ntp://b:1", "1 2://h:1", "http://b c:1", "http://:80", "http://[]:1", "http://a:b:1",
+        "http://h:0", "http://h:99999", "http://u@h:1", "http://h:", "http://[::1]x:1"})
+    BOOST_CHECK_MESSAGE(problems_of_core("http://backend:3000/api", source)
+                            .contains("/source: must be the id of a resource, or a URL"),
+                        source);
+  BOOST_TEST(problems_of_core("\"back\": {", "\"CACHE\": {")
+                 .contains("/connections/CACHE: its variables have the names of those of the "
+                           "connection \"cache\""));
+  for (const char* name : {"", "a=b", "a.b"})
+    BOOST_CHECK_MESSAGE(problems_of_core("\"back\": {", fmt::format("\"{}\": {{", name))
+                            .contains("the name must be letters, digits"),
+                        name);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_cloud_or_a_cluster_gives_is_refused_by_name) {
@@ -136,6 +210,10 @@ BOOST_AUTO_TEST_CASE(what_a_cloud_or_a_cluster_gives_is_refused_by_name) {
   refused("\"internal\"", "\"manual\"", "resourceProvisioning");
   refused(R"({"kind": "manualScaling", "replicas": 1})", R"({"kind": "daprSidecar", "appId": "a"})",
           "daprSidecar");
+  BOOST_TEST(problems_of_core(R"({"kind": "manualScaling", "replicas": 1})", "null")
+                 .contains("/extensions/0: must be an object"));
+  BOOST_TEST(problems_of_core(R"([{"kind": "manualScaling", "replicas": 1},)", R"([{"kind": 3},)")
+                 .contains("/extensions/0/kind: "));
   BOOST_TEST(problems_of_core("\"internal\"", "\"recipe\"")
                  .contains("must be internal or manual, not \"recipe\""));
   BOOST_TEST(problems_of_core(R"({"kind": "manualScaling", "replicas": 1})", R"({"kind": "aci"})")
@@ -150,7 +228,10 @@ BOOST_AUTO_TEST_CASE(the_edition_is_that_of_the_type) {
   BOOST_TEST(problems_of_core("Applications.Core", "Radius.Compute")
                  .contains("/properties/container: was removed"));
   BOOST_TEST(problems_of_core("\"shop\"", "\"shop.example\"")
-                 .contains("/name: is the name of the container too, which has no dots"));
+                 .contains("/name: must have no dots, because the container has this name too, not "
+                           "\"shop.example\": write \"-\""));
+  const std::string longest(64, 'a');
+  BOOST_TEST(read_workload("f", with(full_radius_core(), "shop", longest)).problem_count == 1U);
   BOOST_TEST(problems(R"({"name": "a", "type": "Applications.Core/containers", "properties": {}})")
                  .contains("/properties/container: is missing"));
   BOOST_TEST(problems(R"({"name": "a", "properties": {}})")

@@ -114,6 +114,9 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told) {
                  .contains("/cpu: must be a number of CPUs above 0"));
   BOOST_TEST(problems_of_published("myApp", "my_app")
                  .contains("/name: must be letters, digits and \"-\""));
+  BOOST_TEST(problems_of_published("{\"containerPort\": 80}",
+                                   "{\"containerPort\": 80, \"scheme\": \"http\"}")
+                 .contains("/scheme: unknown name"));
   BOOST_TEST(problems_of_published("\"port\": \"httpPort\"", "\"port\": \"other\"")
                  .contains("the port \"other\" is none of the container's ports"));
 }
