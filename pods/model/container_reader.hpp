@@ -17,10 +17,6 @@ bool kubernetes_readiness_probe(Value at, Probe& out);
 /// 0.
 bool knative_probe(Value at, Probe& out);
 
-/// Reads a probe of Applications.Core/containers of Radius: `kind` says whether it is httpGet, tcp
-/// or exec, the command is one text, and the timeout is 5 seconds unless given.
-bool radius_core_probe(Value at, Probe& out);
-
 /// Replaces the names of ports in the probes of `container` by their numbers. `at` is the value of
 /// the container in the document.
 void resolve_port_names(Value at, Container& container);

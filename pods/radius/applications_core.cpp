@@ -38,8 +38,8 @@ constexpr auto kCoreContainer = exact_fields<CoreContainer>(
     part("args", of_container(&Container::args, strings)),
     part("env", of_container(&Container::env, core_env)),
     part("ports", of_container(&Container::ports, core_ports)),
-    part("readinessProbe", of_container(&Container::readiness, radius_core_probe)),
-    part("livenessProbe", of_container(&Container::liveness, radius_core_probe)),
+    part("readinessProbe", of_container(&Container::readiness, core_probe)),
+    part("livenessProbe", of_container(&Container::liveness, core_probe)),
     part("volumes",
          [](Value at, CoreContainer& out) {
            return core_volumes(at, out.volumes, out.container.mounts);

@@ -36,6 +36,10 @@ bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Valu
 /// ports of a container (RX-7).
 bool radius_ports(Value at, Edition edition, std::vector<Port>& out);
 
+/// A probe of Applications.Core/containers: `kind` says whether it is httpGet, tcp or exec, the
+/// command is one text, and the timeout is 5 seconds unless given.
+bool core_probe(Value at, Probe& out);
+
 /// Keeps tags, labels or annotations of the document for an export. Refuses a name that was kept
 /// before.
 bool keep_tags(Value at, Pod& out);
