@@ -6,24 +6,6 @@
 namespace ocirun::pods {
 namespace {
 
-/// secretRef, which the second edition calls secretKeyRef (RX-6).
-bool core_value_from(Value at, EnvVariable& out) {
-  static constexpr auto kKey =
-      exact_fields<SecretKey>(required("source", &SecretKey::secret, nonempty_string),
-                              required("key", &SecretKey::key, nonempty_string));
-  static constexpr auto kTable =
-      exact_fields<EnvVariable>(required_part("secretRef", [](Value key, EnvVariable& variable) {
-        return kKey(key, variable.value.emplace<SecretKey>());
-      }));
-  return kTable(at, out);
-}
-
-bool core_env(Value at, std::vector<EnvVariable>& out) {
-  return radius_env(at, out, core_value_from);
-}
-
-bool core_ports(Value at, std::vector<Port>& out) { return radius_ports(at, Edition::kCore, out); }
-
 /// The container, and the volumes that it declares.
 struct CoreContainer {
   Container container;
@@ -36,8 +18,8 @@ constexpr auto kCoreContainer = exact_fields<CoreContainer>(
     part("imagePullPolicy", of_container(&Container::pull_policy, image_pull_policy)),
     part("command", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
-    part("env", of_container(&Container::env, core_env)),
-    part("ports", of_container(&Container::ports, core_ports)),
+    part("env", of_container(&Container::env, for_edition<Edition::kCore>(radius_env))),
+    part("ports", of_container(&Container::ports, for_edition<Edition::kCore>(radius_ports))),
     part("readinessProbe", of_container(&Container::readiness, core_probe)),
     part("livenessProbe", of_container(&Container::liveness, core_probe)),
     part("volumes",
@@ -45,10 +27,7 @@ constexpr auto kCoreContainer = exact_fields<CoreContainer>(
            return core_volumes(at, out.volumes, out.container.mounts);
          }),
     part("workingDir", of_container(&Container::working_directory, container_path)),
-    bundle::refused_part("volumeMounts", "", [](Value at, auto&) {
-      at.problem("belongs to Radius.Compute/containers: write volumes, each with its mountPath");
-      return false;
-    }));
+    of_successor("volumeMounts", "write volumes, each with its mountPath"));
 
 bool core_container(Value at, Pod& out) {
   CoreContainer declared;
@@ -90,10 +69,7 @@ constexpr auto kCoreProperties = properties_fields<Edition::kCore>(
     required_part("container", core_container),
     not_supported("identity", "no cloud gives the container an identity"),
     part("resourceProvisioning", provisioning), no_effect("resources", kNoRadius),
-    part("runtimes", runtimes), bundle::refused_part("volumes", "", [](Value at, auto&) {
-      at.problem("belongs to Radius.Compute/containers: write volumes in the container");
-      return false;
-    }));
+    part("runtimes", runtimes), of_successor("volumes", "write volumes in the container"));
 
 }  // namespace
 

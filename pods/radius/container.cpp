@@ -17,18 +17,33 @@ bool secret_key(Value at, SecretKey& out) {
   return has_exactly_one_of(at, "secretId", "secretName");
 }
 
-/// RX-6
-bool value_from(Value at, EnvVariable& out) {
-  static constexpr auto kTable = exact_fields<EnvVariable>(
-      required_part("secretKeyRef",
-                    [](Value key, EnvVariable& variable) {
-                      return secret_key(key, variable.value.emplace<SecretKey>());
-                    }),
-      removed("secretRef", "secretKeyRef", "it is called secretKeyRef now"));
-  return kTable(at, out);
+constexpr auto kCoreSecretKey =
+    exact_fields<SecretKey>(required("source", &SecretKey::secret, nonempty_string),
+                            required("key", &SecretKey::key, nonempty_string));
+
+template <typename Reader>
+constexpr auto of_secret_key(Reader reader) {
+  return
+      [reader](Value at, EnvVariable& out) { return reader(at, out.value.emplace<SecretKey>()); };
 }
 
-bool env(Value at, std::vector<EnvVariable>& out) { return radius_env(at, out, value_from); }
+/// RX-6
+template <typename ValueFrom>
+constexpr auto variable_fields(ValueFrom value_from) {
+  return exact_fields<EnvVariable>(
+      part("value",
+           [](Value at, EnvVariable& out) { return string(at, out.value.emplace<std::string>()); }),
+      part("valueFrom", value_from));
+}
+
+bool variable(Value at, Edition edition, EnvVariable& out) {
+  static constexpr auto kCore = variable_fields(
+      exact_fields<EnvVariable>(required_part("secretRef", of_secret_key(kCoreSecretKey))));
+  static constexpr auto kCompute = variable_fields(exact_fields<EnvVariable>(
+      required_part("secretKeyRef", of_secret_key(secret_key)),
+      removed("secretRef", "secretKeyRef", "it is called secretKeyRef now")));
+  return edition == Edition::kCore ? kCore(at, out) : kCompute(at, out);
+}
 
 template <typename... Rows>
 constexpr auto port_fields(Rows... rows) {
@@ -46,8 +61,6 @@ bool port(Value at, Edition edition, Port& out) {
   static constexpr auto kCompute = port_fields();
   return edition == Edition::kCore ? kCore(at, out) : kCompute(at, out);
 }
-
-bool ports(Value at, std::vector<Port>& out) { return radius_ports(at, Edition::kCompute, out); }
 
 /// A number in the note, text such as "0.1" in the published type.
 bool cpus(Value at, std::optional<double>& out) {
@@ -92,8 +105,8 @@ constexpr auto kContainer = exact_fields<Declared>(
     field("initContainer", &Declared::is_init, boolean),
     part("command", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
-    part("env", of_container(&Container::env, env)),
-    part("ports", of_container(&Container::ports, ports)),
+    part("env", of_container(&Container::env, for_edition<Edition::kCompute>(radius_env))),
+    part("ports", of_container(&Container::ports, for_edition<Edition::kCompute>(radius_ports))),
     part("workingDir", of_container(&Container::working_directory, container_path)),
     part("volumeMounts", of_container(&Container::mounts, radius_volume_mounts)),
     part("resources", of_container(&Container::resources, resources)),
@@ -123,14 +136,8 @@ bool check_init_container(Value member) {
 
 }  // namespace
 
-bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Value, EnvVariable&)) {
-  const auto variable =
-      exact_fields<EnvVariable>(part("value",
-                                     [](Value value, EnvVariable& item) {
-                                       return string(value, item.value.emplace<std::string>());
-                                     }),
-                                part("valueFrom", value_from));
-  return named_items(at, out, [&](Value member, EnvVariable& item) {
+bool radius_env(Value at, Edition edition, std::vector<EnvVariable>& out) {
+  return named_items(at, out, [edition](Value member, EnvVariable& item) {
     if (item.name.empty() ||
         item.name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
       member.problem("the name of a variable must not be empty, and must not contain \"=\" or NUL");
@@ -140,7 +147,7 @@ bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Valu
       member.problem("must be an object with value or valueFrom, not {}", found(member));
       return false;
     }
-    return variable(member, item) && has_exactly_one_of(member, "value", "valueFrom");
+    return variable(member, edition, item) && has_exactly_one_of(member, "value", "valueFrom");
   });
 }
 

@@ -71,14 +71,8 @@ constexpr auto of_question(Member Question::* member, Reader reader) {
 bool core_probe(Value at, Probe& out) {
   out.place = &at.node();
   out.timeout = std::chrono::seconds(5);
-  if (!at.expect_object()) return false;
-  const auto kind = at.member("kind");
   CoreProbe chosen = CoreProbe::kHttp;
-  if (!kind) {
-    at.problem_at("kind", "is missing, it is required: httpGet, tcp or exec");
-    return false;
-  }
-  if (!word_of<kCoreProbes>("kind of probe")(*kind, chosen)) return false;
+  if (!read_kind<kCoreProbes>(at, "kind of probe", "httpGet, tcp or exec", chosen)) return false;
   switch (chosen) {
     case CoreProbe::kHttp:
       return read_core_probe<HttpProbe>(

@@ -30,9 +30,8 @@ bool radius_containers(Value at, Pod& out);
 /// properties.initContainers, which only the design note has (RX-2).
 bool radius_init_containers(Value at, Pod& out);
 
-/// env of a container (RX-5). `value_from` reads `valueFrom` of a variable, which differs between
-/// the editions.
-bool radius_env(Value at, std::vector<EnvVariable>& out, bool (*value_from)(Value, EnvVariable&));
+/// env of a container (RX-5, RX-6).
+bool radius_env(Value at, Edition edition, std::vector<EnvVariable>& out);
 /// ports of a container (RX-7).
 bool radius_ports(Value at, Edition edition, std::vector<Port>& out);
 
@@ -82,6 +81,22 @@ bool named_items(Value at, std::vector<Item>& out, Reader reader) {
   return good;
 }
 
+/// The reader of a row that reads the value with `reader(value, kEdition, out)`.
+template <Edition kEdition, typename Reader>
+constexpr auto for_edition(Reader reader) {
+  return [reader](Value at, auto& out) { return reader(at, kEdition, out); };
+}
+
+/// Reads the member `kind` of an object, a word of `kKinds`, on which the other members depend.
+/// `what` names the kind in messages, `known` lists the words.
+template <const auto& kKinds>
+bool read_kind(Value at, std::string_view what, std::string_view known, auto& out) {
+  if (!at.expect_object()) return false;
+  if (const auto kind = at.member("kind")) return word_of<kKinds>(what)(*kind, out);
+  at.problem_at("kind", "is missing, it is required: {}", known);
+  return false;
+}
+
 /// A number of instances.
 inline constexpr auto kInstances = bundle::range(1, 2'147'483'647);
 
@@ -93,12 +108,19 @@ template <Edition kEdition, typename... Rows>
 constexpr auto properties_fields(Rows... rows) {
   return exact_fields<Pod>(
       no_effect("environment", kNoRadius), no_effect("application", kNoRadius), rows...,
-      part("connections",
-           [](Value at, Pod& out) { return radius_connections(at, kEdition, out.connections); }),
+      field("connections", &Pod::connections, for_edition<kEdition>(radius_connections)),
       field("restartPolicy", &Pod::restart, restart_rule),
-      part("extensions", [](Value at, Pod& out) { return radius_extensions(at, kEdition, out); }),
+      part("extensions", for_edition<kEdition>(radius_extensions)),
       no_effect("provisioningState", "Radius has set it"),
       no_effect("status", "Radius has set it"));
+}
+
+/// A row that refuses a name which only the second edition has.
+constexpr auto of_successor(std::string_view key, std::string_view advice) {
+  return bundle::refused_part(key, "", [advice](Value at, auto&) {
+    at.problem("belongs to Radius.Compute/containers: {}", advice);
+    return false;
+  });
 }
 
 /// A row that refuses a name which an older edition of the resource type had (RX-6, RX-18).

@@ -100,9 +100,8 @@ constexpr auto mounted_fields(Rows... rows) {
 }
 
 bool core_volume(Value at, MountedVolume& out) {
-  enum class Volumes : std::uint8_t { kEphemeral, kPersistent };
-  static constexpr linux::Named<Volumes> kKinds[] = {{"ephemeral", Volumes::kEphemeral},
-                                                     {"persistent", Volumes::kPersistent}};
+  static constexpr linux::Named<Volume::Source> kKinds[] = {
+      {"ephemeral", Volume::Source::kEmpty}, {"persistent", Volume::Source::kOperator}};
   static constexpr linux::Named<bool> kStores[] = {{"disk", false}, {"memory", true}};
   static constexpr linux::Named<bool> kPermissions[] = {{"read", true}, {"write", false}};
   static constexpr auto kEphemeral =
@@ -117,15 +116,9 @@ bool core_volume(Value at, MountedVolume& out) {
                      part("permission", [](Value permission, MountedVolume& read) {
                        return word_of<kPermissions>("permission")(permission, read.mount.read_only);
                      }));
-  const auto kind = at.member("kind");
-  Volumes chosen = Volumes::kEphemeral;
-  if (!kind) {
-    at.problem_at("kind", "is missing, it is required: ephemeral or persistent");
+  if (!read_kind<kKinds>(at, "kind of volume", "ephemeral or persistent", out.volume.kind))
     return false;
-  }
-  if (!word_of<kKinds>("kind of volume")(*kind, chosen)) return false;
-  if (chosen == Volumes::kEphemeral) return kEphemeral(at, out);
-  out.volume.kind = Volume::Source::kOperator;
+  if (out.volume.kind == Volume::Source::kEmpty) return kEphemeral(at, out);
   out.mount.read_only = true;  // unless `permission` is write
   return kPersistent(at, out);
 }
@@ -174,10 +167,7 @@ bool core_volumes(Value at, std::vector<Volume>& volumes, std::vector<Mount>& mo
   for (const Value member : at) {
     MountedVolume read;
     good &= has_radius_name(member);
-    if (member.expect_object())
-      good &= core_volume(member, read);
-    else
-      good = false;
+    good &= core_volume(member, read);
     read.volume.name = read.mount.volume = member.key();
     read.volume.place = read.mount.place = &member.node();
     read.volume.mode = kEmptyDirMode;

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(quotes_in_the_command_of_a_probe_are_warned_of) {
   BOOST_TEST(!warnings(full_radius_core()).contains("quotes"));
 }
 
-BOOST_AUTO_TEST_CASE(many_headers_are_read_in_linear_time) {
+BOOST_AUTO_TEST_CASE(many_headers_are_all_read) {
   std::string headers;
   for (int i = 0; i < 30'000; ++i) headers += fmt::format("\"H{}\": \"\", ", i);
   const Pod pod = core_with("{\"X-Odd\"", "{" + headers + "\"X-Odd\"");
