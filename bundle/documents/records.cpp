@@ -66,7 +66,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("ownerUid", &ContainerRecord::owner_uid, whole_number),
     required("initPid", &ContainerRecord::init_pid, kPid),
     required("initStartTime", &ContainerRecord::init_start_time, whole_number),
-    required("initImage", &ContainerRecord::init_image, text),
+    field("initImage", &ContainerRecord::init_image, text),
     required("bootId", &ContainerRecord::boot_id, text),
     required("cgroup", &ContainerRecord::cgroup, kCgroup),
     required("cgroupManager", &ContainerRecord::cgroup_manager, cgroup_manager),

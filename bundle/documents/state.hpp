@@ -67,7 +67,9 @@ struct ContainerRecord {
   std::uint32_t owner_uid = 0;
   int init_pid = 0;  // pid, start time and boot id identify init
   unsigned long long init_start_time = 0;
-  std::string init_image;  // linux::image_of(init) before init executes the program
+  // linux::image_of(init) before init executes the program. Only written, for version 0.1.0, which
+  // requires and compares it; this version asks linux::ProcessStat::has_executed.
+  std::string init_image;
   std::string boot_id;
   cgroups::Record cgroup;
   cgroups::Manager cgroup_manager = cgroups::Manager::kCgroupfs;

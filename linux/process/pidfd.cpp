@@ -15,13 +15,9 @@
 
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
 
-namespace {
-
-// The process as /proc shows it; nothing if the process has ended. Errors: /proc cannot be read.
 Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process) {
   if (process.pid <= 0) return std::nullopt;
   const auto stat = read_process_stat(process.pid);
@@ -35,8 +31,6 @@ Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process
   if (::kill(process.pid, 0) != 0 && errno == ESRCH) return std::nullopt;
   return std::unexpected(stat.error());
 }
-
-}  // namespace
 
 Result<ProcessIdentity> identify_process(int pid) {
   TRY_ASSIGN(const ProcessStat stat, read_process_stat(pid));
@@ -67,12 +61,15 @@ bool belongs_to(int pid, std::uint32_t uid) {
 }
 
 Result<std::string> read_boot_id() {
-  static std::string known;  // `ocirun list` calls this function once for each container
-  if (!known.empty()) return known;
+  // Kept, because `ocirun list` asks once for each container. Each thread of `list` reads the id
+  // itself. Not a std::string: the program ends if there is no memory for a thread's destructors.
+  thread_local std::array<char, 64> known{};
+  if (known.front() != '\0') return std::string(known.data());
   TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   TRY_ASSIGN(std::string id, sys::read_value(fd, 128));
   while (!id.empty() && id.back() == '\n') id.pop_back();
-  return known = std::move(id);
+  if (id.size() < known.size()) std::ranges::copy(id, known.begin());
+  return id;
 }
 
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {

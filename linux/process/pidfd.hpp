@@ -12,6 +12,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
 
@@ -30,6 +31,9 @@ Result<ProcessIdentity> identify_process(int pid);
 /// not a zombie. Errors: the process's state cannot be read: EMFILE, ENFILE, ENOMEM; a /proc that
 /// hides the process.
 Result<bool> find_alive(const ProcessIdentity& process);
+/// What /proc/PID/stat says of the process; nothing if the process has ended. Errors: those of
+/// find_alive().
+Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process);
 /// Like find_alive(), but returns true if the process's state cannot be read, so that no caller
 /// gives up or removes anything by mistake.
 bool is_alive(const ProcessIdentity& process);

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "cgroups/open_cgroup.hpp"
-#include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 
 namespace ocirun::runtime {
@@ -38,13 +37,6 @@ bool is_without_cgroup(const bundle::ContainerRecord& record) {
 }
 
 namespace {
-
-// Whether init has executed the program. start.sock may exist in that case too: a `start` that was
-// killed after init had gone on leaves the socket behind. False if the image is unreadable.
-bool has_left_our_image(const bundle::ContainerRecord& record) {
-  const auto image = linux::image_of(record.init_pid);
-  return image && *image != record.init_image;
-}
 
 Error damaged(Error cause, std::string_view id) {
   return cause.within(
@@ -118,10 +110,14 @@ Error Container::lost_snapshot(Error cause) const {
 
 Status Container::status() const {
   const auto boot = linux::read_boot_id();
-  if (!linux::is_alive(init()) || (boot && *boot != record_.boot_id)) return Status::kStopped;
+  // If /proc cannot be read, init counts as a process that lives and has executed nothing.
+  const auto stat = linux::stat_of_living(init()).value_or(linux::ProcessStat());
+  if (!stat || (boot && *boot != record_.boot_id)) return Status::kStopped;
   // kPaused before kCreated: a created container can be paused too, and `resume` requires kPaused.
   if (is_frozen(record_)) return Status::kPaused;
-  if (directory_.awaits_start() && !has_left_our_image(record_)) return Status::kCreated;
+  // start.sock alone proves nothing: a `start` that was killed after it had released init leaves
+  // the socket behind.
+  if (!stat->has_executed && directory_.awaits_start()) return Status::kCreated;
   return Status::kRunning;
 }
 

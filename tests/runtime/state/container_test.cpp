@@ -19,15 +19,20 @@ using namespace ocirun::test;
 
 namespace {
 
-/// A child of the test that has executed another program, like the init of a started container.
+/// A child of the test that has executed another program, like the init of a started container, or
+/// that has not, like the init of a created one.
 class Init {
  public:
-  Init() {
+  enum class Phase { kStarted, kCreated };
+  explicit Init(Phase phase = Phase::kStarted) {
     pid_ = ::fork();
+    if (pid_ == 0 && phase == Phase::kCreated)
+      while (true) ::pause();
     if (pid_ == 0) {
       ::execl("/bin/sleep", "sleep", "979", nullptr);
       ::_exit(127);
     }
+    if (phase == Phase::kCreated) return;
     comes_true([&] { return slurp("/proc/" + std::to_string(pid_) + "/comm") == "sleep\n"; });
   }
   ~Init() {
@@ -143,6 +148,16 @@ BOOST_AUTO_TEST_CASE(a_start_socket_that_was_left_behind_does_not_hide_a_running
   const Init init;
   const Root root(init);
   const UniqueFd listener = must(root.load().directory().listen_for_start());
+  BOOST_TEST((root.status() == Status::kRunning));
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_container_is_created_while_its_init_has_executed_nothing_and_has_its_socket) {
+  const Init init(Init::Phase::kCreated);
+  const Root root(init);
+  const UniqueFd listener = must(root.load().directory().listen_for_start());
+  BOOST_TEST((root.status() == Status::kCreated));
+  root.load().directory().forget_start();
   BOOST_TEST((root.status() == Status::kRunning));
 }
 
