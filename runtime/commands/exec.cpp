@@ -138,14 +138,14 @@ class ExecLink final : public ChildLink {
   UniqueFd terminal_;
 };
 
-Result<void> check_status(const Container& container, InPaused paused) {
-  const Status status = container.status();
-  if (can_exec(status)) return {};
-  if (status == Status::kPaused) {
-    if (paused == InPaused::kIsAllowed) return {};
+Result<bundle::StateDocument> state_for_exec(const Container& container, InPaused paused) {
+  bundle::StateDocument state = container.state();
+  if (can_exec(state.status)) return state;
+  if (state.status == Status::kPaused) {
+    if (paused == InPaused::kIsAllowed) return state;
     return refuse(kPaused);
   }
-  return refuse("cannot exec in a {} container", status_name(status));
+  return refuse("cannot exec in a {} container", status_name(state.status));
 }
 
 Result<UniqueFd> connect_console(const ExecRequest& request) {
@@ -167,7 +167,7 @@ bool may_be_its_end(int error) {
 
 Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
                               const ExecRequest& request, const Log& log) {
-  TRY(check_status(container, request.paused));
+  TRY_ASSIGN(const bundle::StateDocument state, state_for_exec(container, request.paused));
   TRY_ASSIGN(const UniqueFd console, connect_console(request));
   ExecPlan plan{.config = config,
                 .process = request.process,
@@ -192,7 +192,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   Rollback undo;  // declared after `link`, because undo steps use `link`
   undo.add([&] { link->kill(); });
   const auto give_birth = [&] {
-    link.emplace(plan, request, *cgroup, console, container.state(), log);
+    link.emplace(plan, request, *cgroup, console, state, log);
     return link->give_birth(container.init().pid);
   };
   auto born = give_birth();
