@@ -72,3 +72,31 @@ statuses() { ocirun list --format json | jq -c '[.[].status] | group_by(.) | map
   exits 1
   disperse
 }
+
+# with_memory KIB COMMAND…: runs the command with at most KIB of address space.
+with_memory() { (ulimit -v "$1" && "${@:2}"); }
+
+@test "list of many with little memory lists all or says what is missing" {
+  local limit=2800 first=0 refused=0
+  config '.annotations = {"long": ("x" * 20000)}'
+  crowd
+  until with_memory "$limit" "$OCIRUN" --version >/dev/null 2>&1; do
+    limit=$((limit + 50))
+    [[ $limit -lt 100000 ]] || skip "a build with a sanitizer has no limit of its address space"
+  done
+  while [[ $limit -lt 60000 ]]; do
+    limit=$((limit * 105 / 100))
+    run with_memory "$limit" "$OCIRUN" --root "$ROOT" list
+    if [[ $status == 0 ]]; then
+      equal "$((COUNT + 1))" "${#lines[@]}"
+      [[ $first != 0 ]] || first=$limit
+    else
+      exits 1 "memory"
+      # The stacks of seven threads and what their memory allocators keep.
+      [[ $first == 0 || $limit -lt $((first + 8192)) ]] || { echo "$limit KiB are too few, $first KiB were enough"; return 1; }
+      refused=$((refused + 1))
+    fi
+  done
+  [[ $first != 0 && $refused -gt 0 ]] || { echo "first listed at $first KiB, refused $refused times"; return 1; }
+  disperse
+}

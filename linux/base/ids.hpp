@@ -51,9 +51,9 @@ using Gid = Id<GidTag>;
 
 namespace ocirun::linux::sys {
 
-// System calls without glibc's wrappers, which would signal every thread to change its ids too;
-// ocirun has one thread. On 32-bit architectures the plain names are the calls with 16-bit ids.
-// Each returns 0, or -1 with errno.
+// System calls without glibc's wrappers, which would signal every thread to change its ids too: a
+// process of ocirun that changes its ids has one thread. On 32-bit architectures the plain names
+// are the calls with 16-bit ids. Each returns 0, or -1 with errno.
 #ifdef SYS_setresuid32
 inline constexpr long kSetgroups = SYS_setgroups32, kSetresgid = SYS_setresgid32,
                       kSetresuid = SYS_setresuid32;

@@ -14,8 +14,8 @@ constexpr std::size_t kReserve = 256 * 1024;
 std::unique_ptr<char[]> reserve;
 
 void give_reserve_back() {
-  std::set_new_handler(nullptr);
-  reserve.reset();
+  // Of several threads that run out of memory at once, one gets the handler back.
+  if (std::set_new_handler(nullptr) != nullptr) reserve.reset();
   throw std::bad_alloc();
 }
 

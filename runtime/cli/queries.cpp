@@ -6,6 +6,7 @@
 #include <map>
 
 #include "linux/base/file_io.hpp"
+#include "linux/base/share_out.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
@@ -20,7 +21,7 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-/// The names of users. Looks up each name once.
+/// The names of users. Looks up each name once. For one thread.
 class UserNames {
  public:
   const std::string& of(std::uint32_t uid) {
@@ -62,8 +63,10 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
 }
 
 // Returns nothing if the entry of the state root is no container or was deleted meanwhile.
-Result<std::optional<bundle::StateDocument>> listed_state(const Store& store, const ContainerId& id,
+Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
+                                                          const std::string& name,
                                                           UserNames& names) {
+  TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
   auto directory = store.find(id);
   if (!directory) return std::nullopt;
   const auto container = Container::load(*directory, id);
@@ -82,6 +85,23 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store, co
   bundle::StateDocument state = state_of_unfinished(*directory, id);
   state.owner = names.of(directory->owner().value_or(::geteuid()));
   return state;
+}
+
+// Writes only to the items of its share, so that it may work on a share twice.
+Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
+                                                         const std::vector<std::string>& ids) {
+  std::vector<Result<std::optional<bundle::StateDocument>>> found(ids.size());
+  linux::share_out(ids.size(), [&](std::size_t begin, std::size_t end) {
+    UserNames names;
+    for (std::size_t i = begin; i < end; ++i) found[i] = listed_state(store, ids[i], names);
+  });
+  std::vector<bundle::StateDocument> states;
+  states.reserve(ids.size());
+  for (auto& one : found) {
+    TRY_ASSIGN(auto state, std::move(one));
+    if (state) states.push_back(*std::move(state));
+  }
+  return states;
 }
 
 }  // namespace
@@ -117,13 +137,7 @@ Result<int> run_list(const Invocation& invocation) {
     TRY(print(lines));
     return 0;
   }
-  std::vector<bundle::StateDocument> states;
-  UserNames names;
-  for (const std::string& text : ids) {
-    TRY_ASSIGN(const ContainerId id, ContainerId::parse(text));
-    TRY_ASSIGN(auto state, listed_state(store, id, names));
-    if (state) states.push_back(*std::move(state));
-  }
+  TRY_ASSIGN(const auto states, listed_states(store, ids));
   TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
   return 0;
 }
