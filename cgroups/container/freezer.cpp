@@ -10,6 +10,11 @@ namespace {
 constexpr const char* kV1State = "freezer.state";
 constexpr const char* kUnifiedState = "cgroup.freeze";  // since Linux 5.2
 
+bool v1_says_frozen(const Directory& directory) {
+  const std::string state = directory.read_or_empty(kV1State);
+  return state == "FROZEN" || state == "FREEZING";
+}
+
 bool events_say_frozen(const Directory& directory) {
   return directory.read_or_empty("cgroup.events").contains("frozen 1");
 }
@@ -66,9 +71,19 @@ bool is_frozen(const Node& node) {
   if (!directory) return false;
   if (node.unified())
     return (*directory)->read_or_empty(kUnifiedState) == "1" || events_say_frozen(**directory);
-  if (!node.has("freezer")) return false;
-  const std::string state = (*directory)->read_or_empty(kV1State);
-  return state == "FROZEN" || state == "FREEZING";
+  return node.has("freezer") && v1_says_frozen(**directory);
+}
+
+// The kernel takes long for the first look at a file of a new cgroup: it makes an inode. On v1 the
+// parent's file tells the same. In the unified hierarchy the new cgroup's own cgroup.freeze is 0.
+bool is_frozen_from_the_start(const Node& node) {
+  if (!node.unified() && !node.has("freezer")) return false;
+  if (!node.unified()) {
+    const Result<Directory> parent = Directory::open(parent_of(node.path()));
+    return parent && v1_says_frozen(*parent);
+  }
+  const Result<const Directory*> directory = node.directory();
+  return directory && events_say_frozen(**directory);
 }
 
 Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,

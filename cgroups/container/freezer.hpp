@@ -18,6 +18,8 @@ Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
 /// counts as frozen.
 Result<FreezerState> read_freezer(std::span<const Node> nodes);
 bool is_frozen(const Node& node);
+/// Whether a cgroup that was made just now is frozen: an ancestor is, or is being frozen.
+bool is_frozen_from_the_start(const Node& node);
 /// Thaws every nested cgroup too: processes that the container froze itself could not die.
 Result<void> thaw_all(std::span<const Node> nodes);
 

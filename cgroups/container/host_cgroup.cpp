@@ -44,8 +44,9 @@ std::string describe(const std::vector<int>& pids) {
 /// an existing cgroup must be empty, and must not be frozen: a process that joins a frozen
 /// cgroup stops until a thaw.
 Result<void> check_fit(const Node& node, Made made, int expected) {
-  if (is_frozen(node)) return refuse("container's cgroup unexpectedly frozen");
-  if (node.unified()) TRY(check_domain(node));
+  if (made == Made::kNew ? is_frozen_from_the_start(node) : is_frozen(node))
+    return refuse("container's cgroup unexpectedly frozen");
+  if (node.unified()) TRY(check_domain(node, made));
   if (made == Made::kNew) return {};
   TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
   std::erase(pids, expected);

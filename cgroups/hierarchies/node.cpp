@@ -98,7 +98,14 @@ Result<void> inherit_cpuset(const Node& node) {
   return {};
 }
 
-Result<void> check_domain(const Node& node) {
+Result<void> check_domain(const Node& node, Made made) {
+  // Below a domain, or below the root of the hierarchy (which has no type), a new cgroup is a
+  // domain. The kernel takes long for the first look at a file of a new cgroup: it makes an inode.
+  if (made == Made::kNew) {
+    TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
+    const std::string type = parent.read_or_empty("cgroup.type");
+    if (type.empty() || type == "domain") return {};
+  }
   TRY_ASSIGN(const Directory* directory, node.directory());
   const std::string type = directory->read_or_empty("cgroup.type");
   if (type == "threaded")

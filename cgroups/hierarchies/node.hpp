@@ -57,7 +57,7 @@ Result<void> inherit_cpuset(const Node& node);
 
 /// Unified hierarchy: whether processes may join the cgroup. Errors: it is threaded, or in a
 /// threaded domain.
-Result<void> check_domain(const Node& node);
+Result<void> check_domain(const Node& node, Made made);
 
 /// The controllers that are available at the mount point of the unified hierarchy.
 std::vector<std::string> unified_controllers(const std::string& mount_point);
