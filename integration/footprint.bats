@@ -53,7 +53,7 @@ END
   local bare with
   bare=$(calls -f --cgroup-manager=disabled run --bundle "$BUNDLE" "$ID")
   with=$(calls -f run --bundle "$BUNDLE" "$ID")
-  at_most 610 "$bare" "run without cgroups"
+  at_most 604 "$bare" "run without cgroups"
   at_most 16 $(((with - bare) / $(hierarchies))) "run, for each hierarchy"
 }
 
@@ -65,15 +65,15 @@ costs() {
 }
 
 @test "system calls of create, start, state, list, exec and delete" {
-  costs 184 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
-  costs 60 state "$ID"
-  costs 72 list
-  costs 86 start "$ID"
+  costs 182 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
+  costs 56 state "$ID"
+  costs 70 list
+  costs 82 start "$ID"
   wait_for status_is stopped
-  costs 84 delete "$ID"
+  costs 80 delete "$ID"
   config '.process.args = ["/bin/sleep", "1000"]'
   create_and_start
-  costs 398 -f exec "$ID" /bin/true
+  costs 378 -f exec "$ID" /bin/true
 }
 
 @test "page faults of run and state, and the size of the executable" {
@@ -82,6 +82,6 @@ costs() {
   at_most 174 "$faults" "page faults of run" # from 160: init overwrites its copy of the caller's environment, and counts its pages
   ocirun create --bundle "$BUNDLE" "$ID"
   faults=$(page_faults state "$ID")
-  at_most 60 "$faults" "page faults of state" # from 55
+  at_most 58 "$faults" "page faults of state" # from 52
   at_most 2640 $(($(stat -c %s "$OCIRUN") / 1024)) "KiB of the executable"
 }
