@@ -74,16 +74,14 @@ bool is_frozen(const Node& node) {
   return node.has("freezer") && v1_says_frozen(**directory);
 }
 
-// The kernel takes long for the first look at a file of a new cgroup: it makes an inode. On v1 the
-// parent's file tells the same. In the unified hierarchy the new cgroup's own cgroup.freeze is 0.
 bool is_frozen_from_the_start(const Node& node) {
-  if (!node.unified() && !node.has("freezer")) return false;
-  if (!node.unified()) {
-    const Result<Directory> parent = Directory::open(parent_of(node.path()));
-    return parent && v1_says_frozen(*parent);
+  if (node.unified()) {
+    const Result<const Directory*> directory = node.directory();
+    return directory && events_say_frozen(**directory);
   }
-  const Result<const Directory*> directory = node.directory();
-  return directory && events_say_frozen(**directory);
+  if (!node.has("freezer")) return false;
+  const Result<Directory> parent = Directory::open(parent_of(node.path()));
+  return parent && v1_says_frozen(*parent);
 }
 
 Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,

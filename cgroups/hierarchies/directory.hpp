@@ -68,6 +68,9 @@ class Directory {
   std::string path_;
 };
 
+/// Whether make_directory() made the cgroup. At the first access to a file of a new cgroup the
+/// kernel makes an inode, which costs more than the access: callers ask the parent's file where
+/// they can.
 enum class Made { kNew, kExisted };
 /// mkdir(2), mode 0755.
 Result<Made> make_directory(const std::string& path);

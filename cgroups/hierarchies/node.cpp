@@ -100,7 +100,7 @@ Result<void> inherit_cpuset(const Node& node) {
 
 Result<void> check_domain(const Node& node, Made made) {
   // Below a domain, or below the root of the hierarchy (which has no type), a new cgroup is a
-  // domain. The kernel takes long for the first look at a file of a new cgroup: it makes an inode.
+  // domain.
   if (made == Made::kNew) {
     TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
     const std::string type = parent.read_or_empty("cgroup.type");

@@ -55,8 +55,8 @@ Result<Made> make_node(const Node& node, std::vector<std::string>& created_paren
 /// parent, first into parents that somebody left without them.
 Result<void> inherit_cpuset(const Node& node);
 
-/// Unified hierarchy: whether processes may join the cgroup. Errors: it is threaded, or in a
-/// threaded domain.
+/// Unified hierarchy: whether processes may join the cgroup. `made` is the result of make_node().
+/// Errors: the cgroup is threaded, or in a threaded domain.
 Result<void> check_domain(const Node& node, Made made);
 
 /// The controllers that are available at the mount point of the unified hierarchy.

@@ -2,6 +2,7 @@
 
 #include <linux/mempolicy.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -53,6 +54,9 @@ struct SchedulerAttributes {
   std::uint32_t utilization_min = 0, utilization_max = 0;  // Linux 5.3; before, must be 0
 };
 static_assert(sizeof(SchedulerAttributes) == 56);
+
+// One bit for each CPU. 8192 is the greatest NR_CPUS of any architecture.
+using AllCpus = std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))>;
 
 std::string_view scheduler_advice(const Scheduler& scheduler, int error) {
   if (error == EPERM && scheduler.policy == SCHED_DEADLINE)
@@ -110,6 +114,13 @@ Result<void> set_io_priority(const IoPriority& priority) {
               error == EPERM ? " (needs CAP_SYS_NICE or CAP_SYS_ADMIN)" : "");
 }
 
+Result<std::size_t> count_cpus() {
+  AllCpus words{};
+  auto* set = reinterpret_cast<cpu_set_t*>(words.data());
+  if (::sched_getaffinity(0, sizeof words, set) != 0) return fail(errno, "count the CPUs");
+  return static_cast<std::size_t>(CPU_COUNT_S(sizeof words, set));
+}
+
 Result<void> set_cpu_affinity(const NumberSet& cpus) {
   const auto& words = cpus.words();
   if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof(words[0]), words.data()) == 0)
@@ -120,9 +131,8 @@ Result<void> set_cpu_affinity(const NumberSet& cpus) {
 }
 
 Result<void> reset_cpu_affinity() {
-  // The kernel ignores the bits of CPUs that do not exist or are not in the cpuset. 8192 is the
-  // greatest NR_CPUS of any architecture.
-  std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))> all;
+  // The kernel ignores the bits of CPUs that do not exist or are not in the cpuset.
+  AllCpus all;
   all.fill(~0UL);
   if (::syscall(SYS_sched_setaffinity, 0, sizeof all, all.data()) == 0) return {};
   return fail(errno, "reset CPU affinity");

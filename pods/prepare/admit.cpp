@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/process/scheduling.hpp"
 #include "pods/plan/admission.hpp"
 #include "pods/prepare/devices.hpp"
 
@@ -24,14 +24,6 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr std::size_t kMostBytesOfCgroupFile = 65536;
-
-Result<double> count_cpus() {
-  constexpr std::size_t kMostCpus = 65536;
-  std::array<unsigned long, kMostCpus / (8 * sizeof(unsigned long))> words{};
-  auto* set = reinterpret_cast<cpu_set_t*>(words.data());
-  if (::sched_getaffinity(0, sizeof(words), set) != 0) return fail(errno, "count the CPUs");
-  return CPU_COUNT_S(sizeof(words), set);
-}
 
 /// MemAvailable of /proc/meminfo, in bytes.
 Result<std::uint64_t> available_memory(const linux::Procfs& procfs) {
@@ -75,7 +67,8 @@ std::uint64_t least_left(const cgroups::Hierarchy& hierarchy, std::uint64_t most
 Result<Capacity> read_capacity(const std::map<std::string, std::string>& extended) {
   Capacity capacity;
   capacity.extended = extended;
-  TRY_ASSIGN(capacity.cpus, count_cpus());
+  TRY_ASSIGN(const std::size_t cpus, linux::count_cpus());
+  capacity.cpus = static_cast<double>(cpus);
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kFull));
   TRY_ASSIGN(capacity.memory, available_memory(procfs));
   const auto layout = cgroups::read_layout(procfs);

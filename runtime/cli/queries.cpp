@@ -6,10 +6,10 @@
 #include <map>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/share_out.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
+#include "linux/process/share_out.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/values.hpp"
@@ -87,7 +87,7 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
   return state;
 }
 
-// Writes only to the items of its share, so that it may work on a share twice.
+// share_out() may call the function twice for a share: each call writes to the share's items alone.
 Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
                                                          const std::vector<std::string>& ids) {
   std::vector<Result<std::optional<bundle::StateDocument>>> found(ids.size());

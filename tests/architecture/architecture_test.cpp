@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(exceptions_are_caught_in_the_json_reader_and_where_memory_e
                BOOST_CHECK_MESSAGE(source.name.starts_with("bundle/json/") ||
                                        source.name == "pods/documents/yaml.cpp" ||
                                        source.name == "linux/base/memory_reserve.hpp" ||
-                                       source.name == "linux/base/share_out.cpp",
+                                       source.name == "linux/process/share_out.cpp",
                                    where);
              });
 }

@@ -137,6 +137,12 @@ CHILD_TEST(an_affinity_is_set_and_undone, 0)  // P-18
   BOOST_TEST(allowed_cpus() == before);
 }
 
+CHILD_TEST(the_cpus_of_the_affinity_are_counted, 0) {
+  BOOST_TEST(must(count_cpus()) >= 1U);
+  must(set_cpu_affinity(must(NumberSet::parse("0"))));
+  BOOST_TEST(must(count_cpus()) == 1U);
+}
+
 CHILD_TEST(an_affinity_to_no_cpu_of_the_host_is_refused, 0) {
   const std::string message = must_fail(set_cpu_affinity(must(NumberSet::parse("8000"))));
   BOOST_TEST(message.starts_with("set CPU affinity (none of these CPUs"));

@@ -1,4 +1,4 @@
-#include "linux/base/share_out.hpp"
+#include "linux/process/share_out.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -50,9 +50,7 @@ BOOST_AUTO_TEST_CASE(few_items_stay_in_the_thread_of_the_caller) {
 }
 
 BOOST_AUTO_TEST_CASE(many_items_go_to_a_thread_for_each_cpu) {
-  cpu_set_t cpus;
-  BOOST_REQUIRE(::sched_getaffinity(0, sizeof(cpus), &cpus) == 0);
-  const auto most = std::min(static_cast<std::size_t>(CPU_COUNT(&cpus)), std::size_t{8});
+  const auto most = std::min(count_cpus().value_or(0), std::size_t{8});
   const Work work(64 * kLeastShare);
   BOOST_TEST(work.threads.size() == most);
   BOOST_TEST(work.threads.contains(::gettid()));

@@ -1,12 +1,13 @@
-#include "linux/base/share_out.hpp"
+#include "linux/process/share_out.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <new>
 #include <span>
+
+#include "linux/process/scheduling.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 constexpr std::size_t kMostShares = 8;
 // Not RLIMIT_STACK, by default 8 MiB, which may be more than RLIMIT_AS leaves.
 constexpr std::size_t kStack = std::size_t{512} * 1024;
-
-std::size_t usable_cpus() {
-  cpu_set_t cpus;
-  if (::sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return 1;
-  return static_cast<std::size_t>(CPU_COUNT(&cpus));
-}
 
 struct Share {
   const std::function<void(std::size_t, std::size_t)>* work = nullptr;
@@ -34,7 +29,7 @@ void* work_on(void* argument) {
     (*share.work)(share.begin, share.end);
     share.is_done = true;
   } catch (const std::bad_alloc&) {
-    share.is_done = false;
+    return nullptr;  // share_out() does the share again
   }
   return nullptr;
 }
@@ -42,8 +37,9 @@ void* work_on(void* argument) {
 }  // namespace
 
 void share_out(std::size_t count, const std::function<void(std::size_t, std::size_t)>& work) {
+  const std::size_t cpus = count_cpus().value_or(1);
   const std::size_t number =
-      std::max<std::size_t>(std::min({usable_cpus(), kMostShares, count / kLeastShare}), 1);
+      std::max<std::size_t>(std::min({cpus, kMostShares, count / kLeastShare}), 1);
   std::array<Share, kMostShares> all;
   const std::span shares = std::span(all).first(number);
   for (std::size_t i = 0; i < number; ++i)
