@@ -98,7 +98,7 @@ Result<Made> HostCgroup::create_node(const Node& node) {
       TRY(walk(node.path(), remove_entry));  // EBUSY: a process has joined the cgroup meanwhile
       TRY_ASSIGN(made, make_node(node, record_.created_parents));
     }
-    if (node.has("cpuset")) TRY(inherit_cpuset(node));
+    if (node.has("cpuset")) TRY(inherit_cpuset(node, made));
     return {};
   };
   if (Result<void> prepared = prepare(); !prepared) {

@@ -54,13 +54,11 @@ Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
 
   Cgroup::JoinHandles handles;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    TRY_ASSIGN(const Directory* directory, nodes[i].directory());
-    const std::string relative = below[i].empty() ? "" : below[i].substr(1) + "/";
+    const std::string path = nodes[i].path() + below[i];
     if (nodes[i].unified()) {
-      TRY_ASSIGN(handles.unified_directory,
-                 directory->open_file(relative + ".", O_PATH | O_DIRECTORY));
+      TRY_ASSIGN(handles.unified_directory, open_file_of(path, ".", O_PATH | O_DIRECTORY));
     } else {
-      TRY_ASSIGN(UniqueFd tasks, directory->open_file(relative + "tasks", O_WRONLY));
+      TRY_ASSIGN(UniqueFd tasks, open_file_of(path, "tasks", O_WRONLY));
       handles.tasks.push_back(std::move(tasks));
     }
   }

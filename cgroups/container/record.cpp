@@ -140,8 +140,7 @@ Result<Mark> mark_of(const Result<Directory>& directory) {
 }  // namespace
 
 Result<void> write_mark(const Record& cgroup, const std::string& text) {
-  TRY_ASSIGN(const Directory directory, Directory::open(cgroup.directories.front().second));
-  return directory.write_mark(text);
+  return write_mark(cgroup.directories.front().second, text);
 }
 
 Result<Mark> read_mark(const Record& cgroup) {

@@ -185,20 +185,18 @@ Result<Mark> Directory::mark() const {
   return Mark{.text = std::move(of_user), .written_by_root = false};
 }
 
-Result<void> Directory::write_mark(const std::string& text) const {
-  TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
-  if (write_attribute(kMark, [&](const char* name) {
-        return ::fsetxattr(fd.get(), name, text.data(), text.size(), 0);
-      }))
-    return {};
-  return fail(errno, "mark {}", path_);
-}
-
 bool Directory::has_delegation_mark() const {
   constexpr std::size_t kLongest = 16;
   const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
   return fd && (read_attribute(*fd, kDelegate.of_user, kLongest).value_or("") == "1" ||
                 read_attribute(*fd, kDelegate.of_root, kLongest).value_or("") == "1");
+}
+
+Result<UniqueFd> open_file_of(const std::string& path, const std::string& file, int flags) {
+  auto fd = open_at(AT_FDCWD, fmt::format("{}/{}", path, file), flags);
+  if (fd || fd.error().number() != EACCES) return fd;
+  TRY_ASSIGN(const Directory directory, Directory::open(path));
+  return directory.open_file(file, flags);
 }
 
 Result<Made> make_directory(const std::string& path) {
@@ -211,6 +209,14 @@ Result<void> remove_directory(const std::string& path) {
   if (::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENODEV)
     return {};
   return fail(errno, "remove cgroup {}", path);
+}
+
+Result<void> write_mark(const std::string& path, const std::string& text) {
+  if (write_attribute(kMark, [&](const char* name) {
+        return ::lsetxattr(path.c_str(), name, text.data(), text.size(), 0);
+      }))
+    return {};
+  return fail(errno, "mark {}", path);
 }
 
 void note_as_made(const std::string& path) {

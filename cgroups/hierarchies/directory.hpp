@@ -57,7 +57,6 @@ class Directory {
   Result<void> write_note(const std::string& text) const;
   /// The mark, which says which container the cgroup belongs to (record.hpp).
   Result<Mark> mark() const;
-  Result<void> write_mark(const std::string& text) const;
   /// Whether systemd has marked the cgroup as delegated to its processes (Delegate=yes): they may
   /// make cgroups below, and systemd leaves these alone. The managers of users write no such mark.
   bool has_delegation_mark() const;
@@ -72,10 +71,16 @@ class Directory {
 /// kernel makes an inode, which costs more than the access: callers ask the parent's file where
 /// they can.
 enum class Made { kNew, kExisted };
+/// Opens one file of the cgroup at `path`, or the cgroup itself ("."). For a single file this costs
+/// less than Directory::open() and open_file().
+Result<UniqueFd> open_file_of(const std::string& path, const std::string& file, int flags);
 /// mkdir(2), mode 0755.
 Result<Made> make_directory(const std::string& path);
 /// rmdir(2). A missing directory is no error. EBUSY: the cgroup holds processes or nested cgroups.
 Result<void> remove_directory(const std::string& path);
+
+/// Writes the mark of the cgroup at `path` (Directory::mark()).
+Result<void> write_mark(const std::string& path, const std::string& text);
 
 /// Notes on a directory, as an extended attribute, that ocirun made it as the parent of a
 /// container's cgroup. Such a directory is removed with the last container below it. On a kernel

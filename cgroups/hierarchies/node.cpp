@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "cgroups/hierarchies/text.hpp"
@@ -26,18 +27,30 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
   return {};
 }
 
-/// Fills an empty `file` of a cpuset directory, and of the parents, from the nearest parent with a
-/// value. Returns the value of `file`, or "" if no parent has a value.
-Result<std::string> fill_from_parents(const std::string& mount_point, const Directory& directory,
-                                      const std::string& file) {
-  if (directory.path().size() <= mount_point.size()) return directory.read_or_empty(file);
-  TRY_ASSIGN(std::string own, directory.read(file));
-  own.resize(own.find_last_not_of(" \n") + 1);
-  if (!own.empty()) return own;
+constexpr std::array kCpusetFiles{"cpuset.cpus", "cpuset.mems"};
+using CpusetValues = std::array<std::string, kCpusetFiles.size()>;
+
+/// Returns the values of a cpuset directory. Before, fills the empty ones, also of the parents,
+/// from the nearest parent with a value. A value stays "" if no parent has one.
+Result<CpusetValues> fill_from_parents(const std::string& mount_point, const Directory& directory,
+                                       Made made) {
+  const bool is_root = directory.path().size() <= mount_point.size();
+  CpusetValues values;
+  for (std::size_t i = 0; made == Made::kExisted && i < values.size(); ++i) {
+    TRY_ASSIGN(values[i], is_root ? directory.read_or_empty(kCpusetFiles[i])
+                                  : directory.read(kCpusetFiles[i]));
+    values[i].resize(values[i].find_last_not_of(" \n") + 1);
+  }
+  const auto is_empty = [](const std::string& value) { return value.empty(); };
+  if (is_root || std::ranges::none_of(values, is_empty)) return values;
   TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
-  TRY_ASSIGN(std::string above, fill_from_parents(mount_point, parent, file));
-  if (!above.empty()) TRY(directory.write(file, above));
-  return above;
+  TRY_ASSIGN(const CpusetValues above, fill_from_parents(mount_point, parent, Made::kExisted));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].empty() || above[i].empty()) continue;
+    TRY(directory.write(kCpusetFiles[i], above[i]));
+    values[i] = above[i];
+  }
+  return values;
 }
 
 /// Enables a controller for the children of `ancestor`, unless `ancestor` holds processes. The
@@ -91,10 +104,9 @@ Result<Made> make_node(const Node& node, std::vector<std::string>& created_paren
   }
 }
 
-Result<void> inherit_cpuset(const Node& node) {
+Result<void> inherit_cpuset(const Node& node, Made made) {
   TRY_ASSIGN(const Directory* directory, node.directory());
-  TRY(fill_from_parents(node.mount_point(), *directory, "cpuset.cpus"));
-  TRY(fill_from_parents(node.mount_point(), *directory, "cpuset.mems"));
+  TRY(fill_from_parents(node.mount_point(), *directory, made));
   return {};
 }
 

@@ -52,8 +52,8 @@ std::string parent_of(const std::string& path);
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents);
 
 /// v1: a new cpuset has no CPU and no memory node, and no process can join it. Copies both from the
-/// parent, first into parents that somebody left without them.
-Result<void> inherit_cpuset(const Node& node);
+/// parent, first into parents that somebody left without them. `made` is the result of make_node().
+Result<void> inherit_cpuset(const Node& node, Made made);
 
 /// Unified hierarchy: whether processes may join the cgroup. `made` is the result of make_node().
 /// Errors: the cgroup is threaded, or in a threaded domain.
