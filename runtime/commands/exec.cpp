@@ -172,14 +172,14 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   ExecPlan plan{.config = config,
                 .process = request.process,
                 .inheritance = request.inheritance,
-                .pinned = {},
+                .namespaces = {},
                 .cgroup = {},
                 .late_cgroup = {},
                 .filter = {},
                 .host_root = {},
                 .new_keyring = container.record().new_keyring};
-  TRY_ASSIGN(plan.pinned,
-             pin_container_namespaces(container.init(), config, linux::kNamespaceKinds));
+  TRY_ASSIGN(plan.namespaces,
+             find_container_namespaces(container.init(), config, linux::kNamespaceKinds));
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);

@@ -33,21 +33,21 @@ struct NodePlan {
   const bundle::Config& config;
   std::vector<linux::HostDevice> added;
   std::vector<linux::Device> removed;
-  std::vector<linux::PinnedNamespace> pinned;
+  ContainerNamespaces namespaces;
   HostPath root;  // the path of the container's root after the namespaces are joined
   linux::Procfs procfs;
 };
 
 void keep_only_own_descriptors(const NodePlan& plan, const linux::MessageSocket& parent) {
   std::vector<Fd> keep{parent.fd(), plan.procfs.fd()};
-  for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
+  for (const Fd fd : plan.namespaces.descriptors()) keep.push_back(fd);
   for (const linux::HostDevice& device : plan.added)
     if (device.tree) keep.push_back(*device.tree);
   linux::close_descriptors_but(keep);
 }
 
 Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocket& parent) {
-  TRY(enter_container(plan.pinned, plan.config));
+  TRY(enter_container(plan.namespaces, plan.config));
   TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(plan.root));
   ::umask(0);
   linux::NodeChanges changes(root, plan.procfs,
@@ -101,7 +101,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
       .config = config,
       .added = {},
       .removed = {},
-      .pinned = {},
+      .namespaces = {},
       .root = HostPath(container.record().mounts_on_host ? container.record().rootfs : "/"),
       .procfs = std::move(procfs)};
   DeviceUpdate update;
@@ -121,7 +121,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule_for(device.device, false));
     plan.removed.push_back(std::move(device.device));
   }
-  TRY_ASSIGN(plan.pinned, pin_container_namespaces(container.init(), config, kJoined));
+  TRY_ASSIGN(plan.namespaces, find_container_namespaces(container.init(), config, kJoined));
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {

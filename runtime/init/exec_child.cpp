@@ -25,7 +25,7 @@ void keep_only_exec_descriptors(const ExecPlan& plan, const linux::MessageSocket
   std::vector<Fd> keep = plan.inheritance.descriptor_list();
   keep.push_back(parent.fd());
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
-  for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
+  for (const Fd fd : plan.namespaces.descriptors()) keep.push_back(fd);
   linux::close_descriptors_but(keep);
 }
 
@@ -42,7 +42,7 @@ Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSo
   if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
     TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
   TRY(join_tasks(plan.cgroup));
-  TRY(enter_container(plan.pinned, plan.config));
+  TRY(enter_container(plan.namespaces, plan.config));
   if (plan.host_root) TRY(enter_host_root(*plan.host_root));
   ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes can see the clone (CVE-2016-9962)
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <vector>
 
 #include "linux/base/file_io.hpp"
@@ -86,15 +87,12 @@ Result<UniqueFd> open_namespace(const std::string& thread, NamespaceKind kind) {
   return linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
 }
 
-}  // namespace
-
-Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
-    const linux::ProcessIdentity& init, const bundle::Config& config,
-    std::span<const NamespaceKind> kinds) {
-  std::vector<linux::PinnedNamespace> pinned;
+// Opens each namespace of `init`.
+Result<std::vector<PinnedNamespace>> pin_each(const linux::ProcessIdentity& init,
+                                              std::span<const NamespaceKind> kinds) {
+  std::vector<PinnedNamespace> pinned;
   std::string thread = fmt::format("/proc/{}", init.pid);
   for (const NamespaceKind kind : kinds) {
-    if (!config.namespaces.contains(kind)) continue;
     auto fd = open_namespace(thread, kind);
     if (!fd && fd.error().number() == ENOENT)
       if (std::string living = find_living_thread(init.pid); !living.empty()) {
@@ -111,13 +109,46 @@ Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
   return pinned;
 }
 
-Result<void> enter_container(std::span<const linux::PinnedNamespace> pinned,
-                             const bundle::Config& config) {
+// Joins the namespaces of the process behind `pidfd` with one setns(2).
+bool join_all(Fd pidfd, std::span<const NamespaceKind> kinds) {
+  std::uint64_t flags = 0;
+  for (const NamespaceKind kind : kinds) flags |= linux::clone_flag(kind);
+  return ::setns(pidfd.value, static_cast<int>(flags)) == 0;
+}
+
+Result<void> enter_pinned(std::span<const PinnedNamespace> pinned, const bundle::Config& config) {
   const bool changes_user = config.namespaces.contains(NamespaceKind::kUser);
   return join_namespaces(pinned, changes_user, [&]() -> Result<void> {
     TRY(join_user_namespace(pinned));
     return changes_user ? become_namespace_root(config) : Result<void>{};
   });
+}
+
+}  // namespace
+
+Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdentity& init,
+                                                      const bundle::Config& config,
+                                                      std::span<const NamespaceKind> kinds) {
+  ContainerNamespaces found{.init = init, .kinds = {}, .pidfd = {}, .pinned = {}};
+  std::ranges::copy_if(kinds, std::back_inserter(found.kinds),
+                       [&](NamespaceKind kind) { return config.namespaces.contains(kind); });
+  // The caller becomes root of a user namespace before the caller joins the namespaces that belong
+  // to the user namespace.
+  if (!config.namespaces.contains(NamespaceKind::kUser))
+    found.pidfd = linux::open_pidfd(init).value_or(UniqueFd());
+  if (!found.pidfd) {
+    TRY_ASSIGN(found.pinned, pin_each(init, found.kinds));
+  }
+  return found;
+}
+
+Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle::Config& config) {
+  if (!namespaces.pidfd) return enter_pinned(namespaces.pinned, config);
+  if (join_all(namespaces.pidfd, namespaces.kinds)) return {};
+  // Before Linux 5.8, setns(2) takes no pidfd. The first thread of init may have ended, while other
+  // threads live. After another error, the error of a single namespace names the namespace.
+  TRY_ASSIGN(const auto pinned, pin_each(namespaces.init, namespaces.kinds));
+  return enter_pinned(pinned, config);
 }
 
 }  // namespace ocirun::runtime

@@ -8,6 +8,7 @@
 #include "linux/base/error.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/pidfd.hpp"
+#include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
 
@@ -23,14 +24,13 @@ Result<void> join_user_namespace(std::span<const linux::PinnedNamespace> pinned)
 
 // Entering a container that exists already, for `exec` and `update`.
 
-/// Opens the namespaces of `init` that are of one of `kinds` and that config.json lists. Error:
+/// Finds the namespaces of `init` that are of one of `kinds` and that config.json lists. Error:
 /// ESRCH, "container not running".
-Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
-    const linux::ProcessIdentity& init, const bundle::Config& config,
-    std::span<const linux::NamespaceKind> kinds);
+Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdentity& init,
+                                                      const bundle::Config& config,
+                                                      std::span<const linux::NamespaceKind> kinds);
 
 /// Joins the namespaces. If one of them is a user namespace, the caller becomes its root.
-Result<void> enter_container(std::span<const linux::PinnedNamespace> pinned,
-                             const bundle::Config& config);
+Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle::Config& config);
 
 }  // namespace ocirun::runtime

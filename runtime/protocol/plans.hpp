@@ -14,6 +14,7 @@
 #include "linux/base/unique_fd.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
+#include "linux/process/pidfd.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/base/options.hpp"
 
@@ -87,14 +88,29 @@ struct InitPlan {
 /// user and an ipc namespace (root of the user namespace must own the ipc namespace).
 bool needs_stage(const bundle::Config& config);
 
+/// The namespaces of a running container, which another process joins.
+struct ContainerNamespaces {
+  linux::ProcessIdentity init;
+  std::vector<linux::NamespaceKind> kinds;
+  UniqueFd pidfd;  // of init; empty if `pinned` holds the namespaces
+  std::vector<linux::PinnedNamespace> pinned;
+
+  std::vector<Fd> descriptors() const {
+    std::vector<Fd> list;
+    if (pidfd) list.push_back(pidfd);
+    for (const linux::PinnedNamespace& one : pinned) list.push_back(one.fd);
+    return list;
+  }
+};
+
 /// The data that the stage and the process of an `exec` need. The parent fills in the plan before
 /// the clone. Both read their own copy of the parent's memory.
 struct ExecPlan {
   const bundle::Config& config;
   const bundle::Process& process;
   const Inheritance& inheritance;
-  std::vector<linux::PinnedNamespace> pinned;  // to be joined: those of init
-  cgroups::Cgroup::JoinHandles cgroup;         // joined by the stage
+  ContainerNamespaces namespaces;
+  cgroups::Cgroup::JoinHandles cgroup;  // joined by the stage
   // Instead of `cgroup`, and joined by the process alone: pids.max has no room for the stage too.
   std::optional<cgroups::Cgroup::JoinHandles> late_cgroup;
   std::optional<linux::SeccompFilter> filter;
