@@ -67,8 +67,8 @@ struct ContainerRecord {
   std::uint32_t owner_uid = 0;
   int init_pid = 0;  // pid, start time and boot id identify init
   unsigned long long init_start_time = 0;
-  // linux::image_of(init) before init executes the program. Only written, for version 0.1.0, which
-  // requires and compares it; this version asks linux::ProcessStat::has_executed.
+  // linux::own_image() of init before init executes the program. Only written, for version 0.1.0,
+  // which requires and compares it; this version asks linux::ProcessStat::has_executed.
   std::string init_image;
   std::string boot_id;
   cgroups::Record cgroup;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 namespace ocirun::linux {
 namespace {
@@ -62,10 +61,10 @@ Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
 
 Result<Packet> MessageSocket::receive() const {
   Packet packet;
-  // Not initialized, so that pages which the message does not fill are never touched, nor charged
-  // to the memory limit of a small container.
-  const auto buffer = std::make_unique_for_overwrite<char[]>(kMaxPayload + 1);
-  iovec part{buffer.get(), kMaxPayload + 1};
+  // Static: pages that no message fills are never touched, nor charged to the memory limit of a
+  // small container, and the heap need not grow.
+  static std::array<char, kMaxPayload + 1> buffer;
+  iovec part{buffer.data(), buffer.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;
   msghdr header{};
   header.msg_iov = &part;
@@ -76,7 +75,7 @@ Result<Packet> MessageSocket::receive() const {
   ssize_t count = -1;
   do {
     // Every packet fits into the buffer: read(2) would not report a truncated packet.
-    count = receive_by_ == ReceiveBy::kRead ? ::read(socket_.get(), buffer.get(), kMaxPayload + 1)
+    count = receive_by_ == ReceiveBy::kRead ? ::read(socket_.get(), buffer.data(), buffer.size())
                                             : ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
   } while (count < 0 && errno == EINTR);
   if (count < 0 && errno != ECONNRESET) return fail(errno, "receive a message");

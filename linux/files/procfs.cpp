@@ -58,10 +58,7 @@ Result<void> verify_pid_namespace() {
 }  // namespace
 
 Result<Procfs> Procfs::open(Subset subset) {
-  if (auto own = mount_procfs(subset)) {
-    TRY(verify_root(*own));
-    return Procfs(*std::move(own), Origin::kOwnMount);
-  }
+  if (auto own = mount_procfs(subset)) return Procfs(*std::move(own), Origin::kOwnMount);
   // The kernel refuses a new procfs in a user namespace that sees no complete /proc, and for a pid
   // namespace of another user namespace. The clone of /proc has to be recursive, because the mounts
   // below /proc are locked. open_file() and reopen() refuse a file that such a mount covers.
@@ -205,9 +202,8 @@ Result<ProcessStat> read_process_stat(int pid) {
   return *stat;
 }
 
-Result<std::string> image_of(int pid) {
-  const std::string link = fmt::format("/proc/{}/exe", pid);
-  TRY_ASSIGN(const UniqueFd image, sys::open(link.c_str(), O_PATH));
+Result<std::string> own_image() {
+  TRY_ASSIGN(const UniqueFd image, sys::open("/proc/self/exe", O_PATH));
   TRY_ASSIGN(const struct stat status, sys::fstat(image));
   return fmt::format("{}:{}", status.st_dev, status.st_ino);
 }

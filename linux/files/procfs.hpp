@@ -20,7 +20,7 @@ class Procfs {
   enum class Subset { kProcesses, kFull };
 
   /// Mounts the procfs of the caller's pid namespace with fsopen; where the kernel refuses this,
-  /// opens /proc with open_tree or open. Verifies PROC_SUPER_MAGIC and inode 1.
+  /// opens /proc with open_tree or open, and verifies PROC_SUPER_MAGIC and inode 1.
   static Result<Procfs> open(Subset subset);
 
   Fd fd() const { return root_; }
@@ -79,8 +79,7 @@ Result<ProcessStat> read_process_stat(int pid);
 /// For an `error` from opening a file of /proc/PID: if the process exists all the same (ENOENT,
 /// EPERM, EACCES), returns an error about hidepid; otherwise `error` itself.
 Error explain_hidden_process(int pid, Error error);
-/// The file that process `pid` executes, as "DEVICE:INODE". The caller needs permission to trace
-/// the process.
-Result<std::string> image_of(int pid);
+/// The file that the caller executes, as "DEVICE:INODE".
+Result<std::string> own_image();
 
 }  // namespace ocirun::linux

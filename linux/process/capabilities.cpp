@@ -131,7 +131,9 @@ Result<void> set_groups(std::span<const Gid> groups) {
 Result<void> become_user(Uid uid, Gid gid) {
   // Without PR_SET_KEEPCAPS the kernel clears the permitted set when no uid of the process is 0 any
   // more.
-  if (::prctl(PR_SET_KEEPCAPS, 1UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities");
+  const bool may_lose_capabilities = uid.value() != 0;
+  if (may_lose_capabilities && ::prctl(PR_SET_KEEPCAPS, 1UL, 0, 0, 0) != 0)
+    return fail(errno, "keep capabilities");
   if (const auto id = gid.value(); sys::setresgid(id) != 0) {
     const int error = errno;
     return fail(error, "/process/user/gid: become group {}{}", id,
@@ -142,7 +144,8 @@ Result<void> become_user(Uid uid, Gid gid) {
     return fail(error, "/process/user/uid: become user {}{}", id,
                 error == EINVAL ? " (not mapped by /linux/uidMappings)" : "");
   }
-  if (::prctl(PR_SET_KEEPCAPS, 0UL, 0, 0, 0) != 0) return fail(errno, "clear PR_SET_KEEPCAPS");
+  if (may_lose_capabilities && ::prctl(PR_SET_KEEPCAPS, 0UL, 0, 0, 0) != 0)
+    return fail(errno, "clear PR_SET_KEEPCAPS");
   return {};
 }
 

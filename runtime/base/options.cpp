@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "linux/base/error.hpp"
@@ -11,7 +12,18 @@
 
 namespace ocirun::runtime {
 
-bool is_host_root() { return ::geteuid() == 0 && linux::is_in_initial_user_namespace(); }
+bool is_host_root() {
+  // Kept for the process that asked: a process that it clones may be in another user namespace.
+  static std::atomic<pid_t> asked = 0;
+  static std::atomic<bool> is_initial = false;
+  if (::geteuid() != 0) return false;
+  const pid_t self = ::getpid();
+  if (asked != self) {
+    is_initial = linux::is_in_initial_user_namespace();
+    asked = self;
+  }
+  return is_initial;
+}
 
 std::string state_root_for(const Caller& caller) {
   constexpr std::string_view kOfRoot = "/run/ocirun";

@@ -95,7 +95,7 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-Result<void> await_word(Fd fd, Fd end, const OnSilence& on_silence, const Tick& tick) {
+Result<Heard> await_word(Fd fd, Fd end, const OnSilence& on_silence, const Tick& tick) {
   const auto begin = Clock::now();
   std::array<pollfd, 3> watched{pollfd{fd.value, POLLIN, 0},
                                 pollfd{Signals::descriptor().value, POLLIN, 0},
@@ -106,9 +106,9 @@ Result<void> await_word(Fd fd, Fd end, const OnSilence& on_silence, const Tick& 
     const auto patience = tick.call ? std::min(silence, tick.period) : silence;
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
     if (ready < 0 && errno != EINTR) return fail(errno, "wait");
-    if (watched[0].revents != 0) return {};
+    if (watched[0].revents != 0) return Heard::kWord;
     if (watched[1].revents != 0) TRY(Signals::check());
-    if (watched[2].revents != 0) return {};
+    if (watched[2].revents != 0) return Heard::kEnd;
     if (ready != 0) continue;
     if (tick.call) tick.call();
     if (Clock::now() < begin + next) continue;

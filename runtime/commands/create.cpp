@@ -1,7 +1,5 @@
 #include "runtime/commands/create.hpp"
 
-#include <unistd.h>
-
 #include "cgroups/open_cgroup.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
@@ -141,7 +139,7 @@ Result<void> Creation::publish() {
   made_.record.init_pid = init_->pid();
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
   made_.record.init_start_time = stat.start_time;
-  TRY_ASSIGN(made_.record.init_image, linux::image_of(::getpid()));  // init is a clone of ocirun
+  TRY_ASSIGN(made_.record.init_image, linux::own_image());  // init is a clone of ocirun
   TRY(made_.directory->commit(made_.record));
   return made_.request.announcement.tell(init_->child(), made_.undo);
 }

@@ -37,19 +37,20 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
 // Kills init, because the removal of the cgroup may not kill init: the container may have no
 // cgroup, or somebody may have moved init to another cgroup. In a pid namespace of the container,
 // the other processes die with init. In a frozen cgroup of cgroup v1, init dies only after the
-// removal of the cgroup has thawed the cgroup, so await_end_of_init() is a separate step.
-Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
+// removal of the cgroup has thawed the cgroup, so await_end_of_init() is a separate step. Returns
+// whether init was alive.
+Result<bool> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   const linux::ProcessIdentity init = record.init();
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
-  if (!alive) return {};
+  if (!alive) return false;
   if (is_ours && is_without_cgroup(record) && !record.own_pid_namespace)
     TRY(signal_without_cgroup(init, false, SIGKILL));
   auto sent = linux::send_signal(init, SIGKILL);
-  return !sent && sent.error().number() == ESRCH ? Result<void>{} : sent;
+  if (!sent && sent.error().number() != ESRCH) return std::unexpected(std::move(sent).error());
+  return true;
 }
 
 Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
-  if (record.init_pid == 0) return {};
   const auto end = linux::ProcessEnd::watch(record.init());
   if (!end && end.error().number() == ESRCH) return {};
   if (!end) return std::unexpected(end.error());
@@ -96,11 +97,11 @@ Result<void> destroy_container(const StateDirectory& directory,
         "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
-  TRY(signal_init(reachable, is_ours));
+  TRY_ASSIGN(const bool was_alive, signal_init(reachable, is_ours));
   if (!is_ours) reachable.cgroup.unit.clear();  // another user's record sends no request to systemd
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
-  TRY(await_end_of_init(reachable));
+  if (was_alive) TRY(await_end_of_init(reachable));
   // Network namespaces do not outlive a boot, so no device has to be moved back.
   if (is_ours && reachable.boot_id != record.boot_id) TRY(forget_net_devices(directory));
   if (is_ours) TRY(return_devices_of_unstarted(directory, log));

@@ -1,7 +1,6 @@
 #include "runtime/commands/restoration.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <array>
 #include <csignal>
@@ -135,7 +134,7 @@ Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
   made_.record.init_pid = pid;
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
   made_.record.init_start_time = stat.start_time;
-  TRY_ASSIGN(made_.record.init_image, linux::image_of(::getpid()));
+  TRY_ASSIGN(made_.record.init_image, linux::own_image());
   linux::Child init;
   TRY_ASSIGN(init.pidfd, linux::open_pidfd(made_.record.init()));
   init.pid = pid;

@@ -33,8 +33,8 @@ constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal. The container ceases to exist when state.json is removed.
-constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
-                            kFilter, kStartSocket, kNotifySocket};
+constexpr std::array kFilesOfAll{kIntent, kState, kConfig};
+constexpr std::array kFilesOfSome{kResources, kFilter, kStartSocket, kNotifySocket};
 // The functions in net_devices.cpp make and remove these files. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
@@ -64,7 +64,8 @@ bool is_own_name(std::string_view name) {
   const auto is_it = [name](std::string_view own) {
     return name == own || name.starts_with(fmt::format(".{}.", own));
   };
-  return std::ranges::any_of(kFiles, is_it) || std::ranges::any_of(kFilesOfDevices, is_it);
+  return std::ranges::any_of(kFilesOfAll, is_it) || std::ranges::any_of(kFilesOfSome, is_it) ||
+         std::ranges::any_of(kFilesOfDevices, is_it);
 }
 
 // Removes files and directories. ocirun makes no directory in a state directory, but a directory
@@ -209,8 +210,9 @@ bool StateDirectory::holds(const char* name) const {
 }
 bool StateDirectory::is_committed() const { return holds(kState); }
 bool StateDirectory::is_state() const {
-  return std::ranges::any_of(kFiles, [this](const char* name) { return holds(name); }) ||
-         check_is_state();
+  const auto is_there = [this](const char* name) { return holds(name); };
+  return std::ranges::any_of(kFilesOfAll, is_there) ||
+         std::ranges::any_of(kFilesOfSome, is_there) || check_is_state();
 }
 bool StateDirectory::awaits_start() const { return holds(kStartSocket); }
 
@@ -247,14 +249,19 @@ Result<void> StateDirectory::check_is_state() const {
 }
 
 Result<void> StateDirectory::remove() const {
-  // Removes the known names first: this needs no new descriptor, and RLIMIT_NOFILE may leave no
-  // descriptor for the listing of the directory.
-  for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
+  const auto unlink = [this](const char* name) { ::unlinkat(directory_.get(), name, 0); };
   // A path relative to this directory, because path_ may lead elsewhere by now.
   const std::string beside = "../" + name();
-  // A `create` that is being killed may still make a few files here.
+  // Removes the known names first: this needs no new descriptor, and RLIMIT_NOFILE may leave no
+  // descriptor for the listing of the directory. A `create` that is being killed may still make a
+  // few files here.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
-    if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));
+    if (tries == 0)
+      std::ranges::for_each(kFilesOfAll, unlink);
+    else if (tries == 1)
+      std::ranges::for_each(kFilesOfSome, unlink);
+    else
+      TRY(within(remove_entries(directory_), path_.string()));
     if (!exists()) return {};  // removed by another `delete`; a new container may have the name
     if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
       return {};

@@ -65,7 +65,7 @@ class Root {
     record.created = "2026-01-02T03:04:05.000000006Z";
     record.init_pid = init.pid();
     record.init_start_time = init.start_time();
-    record.init_image = must(linux::image_of(::getpid()));
+    record.init_image = must(linux::own_image());
     record.boot_id = slurp("/proc/sys/kernel/random/boot_id");
     record.boot_id.pop_back();
     record.cgroup_manager = cgroups::Manager::kDisabled;
