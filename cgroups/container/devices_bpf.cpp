@@ -6,87 +6,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
-#include <limits>
 
-#include "cgroups/plan/device_rules.hpp"
+#include "cgroups/container/device_program.hpp"
 
 namespace ocirun::cgroups {
 namespace {
-
-// BPF registers. kUndecided holds the requested accesses that no rule has decided yet.
-constexpr std::uint8_t kResult = BPF_REG_0, kContext = BPF_REG_1, kType = BPF_REG_2,
-                       kUndecided = BPF_REG_3, kMajor = BPF_REG_4, kMinor = BPF_REG_5;
-constexpr std::int32_t kFullAccess = BPF_DEVCG_ACC_READ | BPF_DEVCG_ACC_WRITE | BPF_DEVCG_ACC_MKNOD;
-
-constexpr bpf_insn instruction(int code, std::uint8_t destination, std::uint8_t source,
-                               std::int16_t offset, std::int32_t immediate) {
-  bpf_insn insn{};
-  insn.code = static_cast<std::uint8_t>(code);
-  insn.dst_reg = destination & 0xf;
-  insn.src_reg = source & 0xf;
-  insn.off = offset;
-  insn.imm = immediate;
-  return insn;
-}
-constexpr bpf_insn load(std::uint8_t destination, std::size_t offset) {
-  return instruction(BPF_LDX | BPF_MEM | BPF_W, destination, kContext,
-                     static_cast<std::int16_t>(offset), 0);
-}
-constexpr bpf_insn copy(std::uint8_t destination, std::uint8_t source) {
-  return instruction(BPF_ALU | BPF_MOV | BPF_X, destination, source, 0, 0);
-}
-constexpr bpf_insn set(std::uint8_t destination, std::int32_t value) {
-  return instruction(BPF_ALU | BPF_MOV | BPF_K, destination, 0, 0, value);
-}
-constexpr bpf_insn mask(std::uint8_t destination, std::int32_t bits) {
-  return instruction(BPF_ALU | BPF_AND | BPF_K, destination, 0, 0, bits);
-}
-constexpr bpf_insn shift_right(std::uint8_t destination, std::int32_t bits) {
-  return instruction(BPF_ALU | BPF_RSH | BPF_K, destination, 0, 0, bits);
-}
-constexpr bpf_insn jump_over(int condition, std::uint8_t left, std::int32_t right,
-                             std::size_t instructions) {
-  return instruction(BPF_JMP32 | condition | BPF_K, left, 0,
-                     static_cast<std::int16_t>(instructions), right);
-}
-constexpr bpf_insn leave() { return instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0); }
-
-std::int32_t access_of(const DeviceRule& rule) {
-  return (rule.read ? BPF_DEVCG_ACC_READ : 0) | (rule.write ? BPF_DEVCG_ACC_WRITE : 0) |
-         (rule.mknod ? BPF_DEVCG_ACC_MKNOD : 0);
-}
-
-bool is_number_of_a_device(std::optional<std::int64_t> number) {
-  return !number || *number <= std::numeric_limits<std::uint32_t>::max();
-}
-
-/// The instructions for a request whose device matches the rule. While some accesses are undecided,
-/// the program continues with the next rule.
-std::vector<bpf_insn> decision(const DeviceRule& rule) {
-  const std::int32_t access = access_of(rule);
-  // A rule for all accesses decides at once, so that the verifier has fewer paths to follow.
-  if (access == kFullAccess) return {set(kResult, rule.allow ? 1 : 0), leave()};
-  if (rule.allow)
-    return {mask(kUndecided, ~access), jump_over(BPF_JNE, kUndecided, 0, 2), set(kResult, 1),
-            leave()};
-  return {copy(kResult, kUndecided), mask(kResult, access), jump_over(BPF_JEQ, kResult, 0, 2),
-          set(kResult, 0), leave()};
-}
-
-void append_rule(std::vector<bpf_insn>& program, const DeviceRule& rule) {
-  if (!is_number_of_a_device(rule.major) || !is_number_of_a_device(rule.minor)) return;
-  const std::vector<bpf_insn> body = decision(rule);
-  std::vector<std::pair<std::uint8_t, std::int32_t>> conditions = {
-      {kType, rule.type == 'b' ? BPF_DEVCG_DEV_BLOCK : BPF_DEVCG_DEV_CHAR}};
-  if (rule.major) conditions.emplace_back(kMajor, static_cast<std::int32_t>(*rule.major));
-  if (rule.minor) conditions.emplace_back(kMinor, static_cast<std::int32_t>(*rule.minor));
-  std::size_t rest = conditions.size() + body.size();
-  for (const auto& [value, wanted] : conditions)
-    program.push_back(jump_over(BPF_JNE, value, wanted, --rest));
-  program.insert(program.end(), body.begin(), body.end());
-}
 
 Result<int> bpf(int command, bpf_attr& attributes, const char* what) {
   const long result = ::syscall(SYS_bpf, command, &attributes, sizeof attributes);
@@ -108,6 +33,11 @@ Result<UniqueFd> load_program(const std::vector<bpf_insn>& program) {
   std::memcpy(attributes.prog_name, "ocirun_devices", sizeof "ocirun_devices");
   TRY_ASSIGN(const int fd, bpf(BPF_PROG_LOAD, attributes, "load the device program"));
   return UniqueFd(fd);
+}
+
+Result<UniqueFd> load_for(std::span<const DeviceRule> rules) {
+  TRY_ASSIGN(const auto program, device_program(rules));
+  return load_program(program);
 }
 
 /// The programs that are attached to this cgroup itself, not to its ancestors.
@@ -155,27 +85,9 @@ Result<void> attach_program(Fd cgroup, Fd program) {
 
 }  // namespace
 
-std::vector<bpf_insn> device_program(std::span<const DeviceRule> rules) {
-  const std::vector<DeviceRule> complete = complete_rules(rules);
-  std::vector<bpf_insn> program = {
-      // access_type has the device's type in its low 16 bits and the access in its high 16 bits.
-      load(kType, offsetof(bpf_cgroup_dev_ctx, access_type)),
-      copy(kUndecided, kType),
-      mask(kType, 0xffff),
-      shift_right(kUndecided, 16),
-      load(kMajor, offsetof(bpf_cgroup_dev_ctx, major)),
-      load(kMinor, offsetof(bpf_cgroup_dev_ctx, minor)),
-  };
-  for (std::size_t i = complete.size(); i-- > 1;) append_rule(program, complete[i]);
-  // The first rule of a complete list is for all devices.
-  program.push_back(set(kResult, complete.front().allow ? 1 : 0));
-  program.push_back(leave());
-  return program;
-}
-
 Result<void> attach_device_program(const Directory& cgroup, std::span<const DeviceRule> rules) {
   const auto attach = [&]() -> Result<void> {
-    Result<UniqueFd> program = load_program(device_program(rules));
+    Result<UniqueFd> program = load_for(rules);
     if (!program && program.error().number() == E2BIG)
       program.error().within("too many rules for the kernel to verify");
     if (!program) return std::unexpected(std::move(program).error());

@@ -1,18 +1,11 @@
 #pragma once
 
-#include <linux/bpf.h>
-
 #include <span>
-#include <vector>
 
 #include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/plan/resources.hpp"
 
 namespace ocirun::cgroups {
-
-/// A BPF_PROG_TYPE_CGROUP_DEVICE program for `rules` and the default rules. Each requested access
-/// (read, write, mknod) is decided by the last rule that matches it.
-std::vector<bpf_insn> device_program(std::span<const DeviceRule> rules);
 
 /// v2: loads the program for `rules` and attaches it to the cgroup. A program that is attached
 /// already is replaced in one step, so there is no moment without rules. The program goes away with

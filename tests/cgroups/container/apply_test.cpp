@@ -377,7 +377,8 @@ BOOST_AUTO_TEST_CASE(the_device_program_of_v2_refuses_the_same, *needs("unified"
   BOOST_TEST(inside.kmsg_r == EPERM);
   BOOST_TEST(inside.kmsg_w == 0);
   std::vector<DeviceRule> many;
-  for (std::int64_t minor = 0; minor < 500; ++minor) many.push_back(device(true, 300, minor, "rw"));
+  for (std::int64_t minor = 0; minor < 5000; ++minor)
+    many.push_back(device(true, 300, minor, "rw"));
   must(cgroup->restrict_devices(many));
   BOOST_TEST(access_in(cgroup).kmsg_r == EPERM);
 }

@@ -1,4 +1,7 @@
-#include "cgroups/container/devices_bpf.hpp"
+#include "cgroups/container/device_program.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +11,8 @@
 #include <stdexcept>
 
 #include "cgroups/plan/device_rules.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "tests/child_test.hpp"
 
 using namespace ocirun;
 using namespace ocirun::cgroups;
@@ -65,6 +70,9 @@ bool run(const std::vector<bpf_insn>& program, const Request& request) {
         break;
       case BPF_JMP32 | BPF_JEQ | BPF_K:
         jump(target == immediate);
+        break;
+      case BPF_JMP | BPF_JA:
+        jump(true);
         break;
       case BPF_JMP | BPF_EXIT:
         return registers[0] != 0;
@@ -165,7 +173,7 @@ const std::vector<Request>& every_request() {
 
 /// One check for each list: more would make the log larger than the test.
 void compare(const std::vector<DeviceRule>& rules) {
-  const std::vector<bpf_insn> program = device_program(rules);
+  const std::vector<bpf_insn> program = device_program(rules).value();
   const Result<std::vector<Write>> lines = plan_device_rules_v1(rules);
   const std::optional<V1> v1 = lines ? std::optional<V1>(*lines) : std::nullopt;
   for (const Request& request : every_request()) {
@@ -209,12 +217,62 @@ BOOST_AUTO_TEST_CASE(of_three_rules_too, *boost::unit_test::label("exhaustive"))
   BOOST_CHECK(true);
 }
 
+BOOST_AUTO_TEST_CASE(rules_that_decide_the_same_are_all_asked)
+{
+  const DeviceRule numbers[] = {{.major = 1, .minor = 3},  {.major = 1, .minor = 11},
+                                {.major = 10, .minor = 3}, {.major = 10, .minor = 11},
+                                {.major = {}, .minor = 3}, {.major = 10, .minor = {}}};
+  for (const bool allow : {false, true})
+    for (unsigned subset = 0; subset < 1U << std::size(numbers); ++subset) {
+      std::vector<DeviceRule> rules = every_rule("a", {{}}, {{}}, {7});
+      rules.resize(allow ? 1 : 2);  // all is denied, or all is allowed
+      for (unsigned i = 0; i < std::size(numbers); ++i) {
+        if ((subset >> i & 1) == 0) continue;
+        rules.push_back(numbers[i]);
+        rules.back().allow = allow;
+        rules.back().type = 'c';
+        rules.back().read = rules.back().write = true;
+      }
+      compare(rules);
+    }
+  BOOST_CHECK(true);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_is_too_long_is_an_error) {
+  std::vector<DeviceRule> rules;
+  for (std::int64_t minor = 0; minor < 40'000; ++minor)
+    rules.push_back({.allow = true, .type = 'c', .major = 300, .minor = minor, .read = true});
+  const auto program = device_program(rules);
+  BOOST_REQUIRE(!program.has_value());
+  BOOST_TEST(program.error().number() == E2BIG);
+}
+
+// The time of the verifier is a part of each `create` on cgroup v2.
+BOOST_AUTO_TEST_CASE(the_verifier_follows_few_instructions, *test::needs_root()) {
+  const std::vector<bpf_insn> program = device_program({}).value();
+  bpf_attr load{};
+  load.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE;
+  load.expected_attach_type = BPF_CGROUP_DEVICE;
+  load.insns = reinterpret_cast<std::uintptr_t>(program.data());
+  load.insn_cnt = static_cast<std::uint32_t>(program.size());
+  load.license = reinterpret_cast<std::uintptr_t>("Apache-2.0");
+  const UniqueFd loaded(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof load)));
+  BOOST_REQUIRE(bool(loaded));
+  bpf_prog_info info{};
+  bpf_attr ask{};
+  ask.info.bpf_fd = static_cast<std::uint32_t>(loaded.get());
+  ask.info.info_len = sizeof info;
+  ask.info.info = reinterpret_cast<std::uintptr_t>(&info);
+  BOOST_REQUIRE(::syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof ask) == 0);
+  BOOST_TEST(info.verified_insns <= 65);  // from 54; 0 before Linux 5.16
+}
+
 BOOST_AUTO_TEST_CASE(numbers_that_no_device_has_match_none)
 {
   for (const std::int64_t number : {std::int64_t{1} << 32, (std::int64_t{1} << 32) + 1}) {
     const std::vector<DeviceRule> rules =
         every_rule("c", {number}, {{}}, {BPF_DEVCG_ACC_READ | BPF_DEVCG_ACC_WRITE});
-    BOOST_TEST(!run(device_program(rules), {'c', 1, 11, BPF_DEVCG_ACC_READ}));
+    BOOST_TEST(!run(device_program(rules).value(), {'c', 1, 11, BPF_DEVCG_ACC_READ}));
   }
 }
 
