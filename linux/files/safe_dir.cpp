@@ -165,6 +165,19 @@ Result<UniqueFd> SafeDir::make_directories(const RootfsPath& path, mode_t mode) 
   return walk(directory_, path, O_PATH | O_DIRECTORY, Missing::kMakeDirectories, mode);
 }
 
+Result<UniqueFd> SafeDir::make_last(const RootfsPath& path, mode_t mode) const {
+  TRY_ASSIGN(const auto parts, split(path));
+  TRY_ASSIGN(const UniqueFd parent, open(RootfsPath(parts.first), O_PATH | O_DIRECTORY));
+  TRY(sys::mkdirat(parent, parts.second.c_str(), mode));
+  return sys::openat(parent, parts.second.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY);
+}
+
+Result<UniqueFd> SafeDir::make_absent_directories(const RootfsPath& path, mode_t mode) const {
+  if (auto made = make_last(path, mode)) return made;
+  // A parent is absent too, or the last component is a symlink or "..", or exists by now.
+  return make_directories(path, mode);
+}
+
 Result<UniqueFd> SafeDir::make_file(const RootfsPath& path) const {
   auto found = open(path, O_PATH);
   if (found || found.error().number() != ENOENT) return found;

@@ -3,9 +3,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <ctime>
-#include <memory>
 
 #include "runtime/base/signals.hpp"
 #include "runtime/protocol/protocol.hpp"
@@ -54,20 +54,20 @@ void StartGate::refuse(const Error& error) const { send(kGateFailed + error_byte
 
 Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
-  const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
+  static std::array<char, kMaxRecord> record;  // not on the heap, which need not grow then
   for (bool executing = false;;) {
     // init may run a startContainer hook, whose program may come from the image. Such a hook has no
     // time limit. A signal ends the wait.
     TRY(await_word(connection, Fd{},
                    [&](auto so_far) { return listener.on_silence(so_far, executing); }));
-    const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
+    const ssize_t count = ::recv(connection.value, record.data(), record.size(), 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(errno, "{}", kEndedBeforeExec);
     if (count == 0) {
       if (executing) return {};
       return refuse("{}", kEndedBeforeExec);
     }
-    const std::string_view text(record.get(), static_cast<std::size_t>(count));
+    const std::string_view text(record.data(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
     if (text.front() == kGateHookLasts) listener.warn(text.substr(1));
     executing = text.front() == kGateExec;

@@ -127,6 +127,30 @@ BOOST_AUTO_TEST_CASE(directories_are_made_through_dangling_symlinks_inside_the_r
   BOOST_TEST(tree.secrets() == secrets);
 }
 
+BOOST_AUTO_TEST_CASE(absent_directories_are_made_in_the_same_places) {
+  const Tree tree;
+  fs::create_symlink("/new/place", tree.root() / "dangling");
+  fs::create_symlink((tree.secret() / "planted").string(), tree.root() / "escape");
+  const std::size_t secrets = tree.secrets();
+  const SafeDir root = tree.open();
+  for (const auto& [asked, place] :
+       std::vector<std::pair<const char*, const char*>>{{"/one", "one"},
+                                                        {"/one/two//", "one/two"},
+                                                        {"/three/four/five", "three/four/five"},
+                                                        {"/one/../six", "six"},
+                                                        {"/seven/..", "."},
+                                                        {"/dangling", "new/place"},
+                                                        {"/dangling/a", "new/place/a"},
+                                                        {"/one", "one"}}) {  // exists by now
+    const UniqueFd made = must(root.make_absent_directories(path(asked)));
+    BOOST_TEST(inode(made) == inode(must(root.open(path(place), O_PATH | O_DIRECTORY))), asked);
+  }
+  must(root.make_absent_directories(path("/escape")));
+  BOOST_TEST(tree.secrets() == secrets);
+  BOOST_TEST(root.make_absent_directories(path("inside/below")).error().number() == ENOTDIR);
+  BOOST_TEST(root.make_absent_directories(path("inside")).error().number() == ENOTDIR);
+}
+
 BOOST_AUTO_TEST_CASE(a_file_is_made_through_a_dangling_symlink_inside_the_root) {  // CVE-2024-45310
   const Tree tree;
   const std::string target = (tree.secret() / "planted").string();
