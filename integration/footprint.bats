@@ -53,8 +53,8 @@ END
   local bare with
   bare=$(calls -f --cgroup-manager=disabled run --bundle "$BUNDLE" "$ID")
   with=$(calls -f run --bundle "$BUNDLE" "$ID")
-  at_most 604 "$bare" "run without cgroups"
-  at_most 16 $(((with - bare) / $(hierarchies))) "run, for each hierarchy"
+  at_most 566 "$bare" "run without cgroups"
+  at_most 12 $(((with - bare) / $(hierarchies))) "run, for each hierarchy"
 }
 
 # costs LIMIT [-f] COMMAND…: the command makes at most LIMIT system calls.
@@ -65,15 +65,15 @@ costs() {
 }
 
 @test "system calls of create, start, state, list, exec and delete" {
-  costs 182 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
-  costs 56 state "$ID"
-  costs 70 list
-  costs 82 start "$ID"
+  costs 174 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
+  costs 52 state "$ID"
+  costs 66 list
+  costs 76 start "$ID"
   wait_for status_is stopped
-  costs 80 delete "$ID"
+  costs 66 delete "$ID"
   config '.process.args = ["/bin/sleep", "1000"]'
   create_and_start
-  costs 378 -f exec "$ID" /bin/true
+  costs 322 -f exec "$ID" /bin/true
 }
 
 @test "page faults of run and state, and the size of the executable" {
@@ -83,5 +83,5 @@ costs() {
   ocirun create --bundle "$BUNDLE" "$ID"
   faults=$(page_faults state "$ID")
   at_most 58 "$faults" "page faults of state" # from 52
-  at_most 2640 $(($(stat -c %s "$OCIRUN") / 1024)) "KiB of the executable"
+  at_most 2644 $(($(stat -c %s "$OCIRUN") / 1024)) "KiB of the executable"
 }

@@ -147,9 +147,9 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
       if (!contains(words(text), controller)) missing.push_back(controller);
     return missing;
   };
-  TRY_ASSIGN(const Directory* directory, node.directory());
-  const auto missing = missing_in(directory->read_or_empty("cgroup.controllers"));
-  if (missing.empty()) return {};
+  // cgroup.controllers of a cgroup says what cgroup.subtree_control of its parent says.
+  TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
+  if (missing_in(parent.read_or_empty("cgroup.subtree_control")).empty()) return {};
 
   std::optional<Error> first_error;  // a controller that cannot be enabled does not stop the others
   std::size_t end = node.mount_point().size();
