@@ -119,6 +119,7 @@ without_rlimits() { config 'del(.process.rlimits)'; }
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["kexec_load"], action: "SCMP_ACT_ERRNO"}]}'
   without_rlimits
   program true
+  config '.annotations = ([range(2000) | {"org.example.\(.)": "value"}] | add)' # needs more memory than the start of ocirun
   for kind in as data; do
     for ((size = $(least_memory "$kind"); ; size += 20480)); do
       run_limited "$kind=$size"
