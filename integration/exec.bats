@@ -480,3 +480,12 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
   run ocirun exec "$ID" sh -c 'echo inside; ls -d /bin/threads'
   succeeds $'inside\n/bin/threads'
 }
+
+@test "exec joins all namespaces with one setns, and one by one where setns takes no pidfd" {
+  needs_system_call pidfd_open "one setns for all namespaces"
+  create_and_start
+  run -0 strace -f -qq -o "$TMP/trace" -e trace=setns "$OCIRUN" --root "$ROOT" exec "$ID" true
+  [[ $(grep -c 'setns(' "$TMP/trace") == 1 ]]
+  run -0 strace -f -qq -o "$TMP/trace" -e trace=setns -e inject=setns:error=EINVAL:when=1 "$OCIRUN" --root "$ROOT" exec "$ID" true
+  [[ $(grep -c 'setns(' "$TMP/trace") -gt 2 ]]
+}

@@ -1,14 +1,19 @@
-// The kernel's verifier follows each path through the program at each load. So the program has few
-// paths: it asks for the type of the device once, and a rule is not asked about a number that an
-// earlier one has found.
+// The kernel's verifier follows each path through the program at each load, so the program has few
+// paths. The program branches by the type of the device once. Neighbouring rules with the same
+// accesses and the same answer form a group. A group compares each major number once, then the
+// minor numbers of that major number, and all matches jump to one decision.
 
 #include "cgroups/container/device_program.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "cgroups/plan/device_rules.hpp"
 
@@ -51,6 +56,7 @@ constexpr bpf_insn leave() { return instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 /// The jumps that lead to one place of the program.
 using Label = std::vector<std::size_t>;
 
+/// Instructions, and jumps whose targets are not known yet.
 class Program {
  public:
   void add(bpf_insn insn) { instructions_.push_back(insn); }
@@ -102,8 +108,8 @@ bool decide_the_same(const DeviceRule& a, const DeviceRule& b) {
   return a.allow == b.allow && access_of(a) == access_of(b);
 }
 
-/// The instructions for a request whose device matches `rule`. While some accesses are undecided,
-/// the program goes on behind them.
+/// Applies `rule` to a request whose device matches. If the rule leaves some accesses undecided,
+/// the program continues after these instructions.
 void add_decision(Program& program, const DeviceRule& rule) {
   const std::int32_t access = access_of(rule);
   if (access == kFullAccess) return program.answer(rule.allow);
@@ -120,7 +126,8 @@ void add_decision(Program& program, const DeviceRule& rule) {
   program.land(undecided);
 }
 
-/// The jumps to `matched` and `unmatched` for the numbers of `rules`.
+/// Jumps to `matched` if one of `rules` has the device's numbers, otherwise to `unmatched`. Each of
+/// `rules` has a major or a minor number.
 void add_tests(Program& program, std::span<const DeviceRule> rules, Label& matched,
                Label& unmatched) {
   std::map<std::int64_t, std::vector<std::int64_t>> minors;
@@ -142,8 +149,8 @@ void add_tests(Program& program, std::span<const DeviceRule> rules, Label& match
   program.jump(unmatched);
 }
 
-/// `rules` decide the same, so that their order does not matter. Returns whether the program ends
-/// here for every device.
+/// The tests and the decision of `rules`, which decide the same, so that their order does not
+/// matter. Returns whether the program ends here for every device of the type.
 bool add_group(Program& program, std::span<const DeviceRule> rules) {
   const auto is_for_all = [](const DeviceRule& rule) { return !rule.major && !rule.minor; };
   if (std::ranges::any_of(rules, is_for_all)) {
@@ -158,7 +165,8 @@ bool add_group(Program& program, std::span<const DeviceRule> rules) {
   return false;
 }
 
-/// The rules of a complete list for the devices of one type, from the last rule to the first.
+/// The rules for the devices of one type, from the last rule to the first. The first rule of
+/// `complete` is for all devices, and answers at the end.
 void add_type(Program& program, std::span<const DeviceRule> complete, char type) {
   std::vector<DeviceRule> rules;
   std::ranges::copy_if(complete.subspan(1), std::back_inserter(rules),
@@ -177,7 +185,6 @@ void add_type(Program& program, std::span<const DeviceRule> complete, char type)
 }  // namespace
 
 Result<std::vector<bpf_insn>> device_program(std::span<const DeviceRule> rules) {
-  // The first rule of a complete list is for all devices.
   const std::vector<DeviceRule> complete = complete_rules(rules);
   Program program;
   // access_type has the device's type in its low 16 bits and the access in its high 16 bits.

@@ -23,7 +23,8 @@ std::uint64_t address_of(const void* pointer) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
-Result<UniqueFd> load_program(const std::vector<bpf_insn>& program) {
+Result<UniqueFd> load_program(std::span<const DeviceRule> rules) {
+  TRY_ASSIGN(const std::vector<bpf_insn> program, device_program(rules));
   bpf_attr attributes{};
   attributes.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE;
   attributes.expected_attach_type = BPF_CGROUP_DEVICE;
@@ -33,11 +34,6 @@ Result<UniqueFd> load_program(const std::vector<bpf_insn>& program) {
   std::memcpy(attributes.prog_name, "ocirun_devices", sizeof "ocirun_devices");
   TRY_ASSIGN(const int fd, bpf(BPF_PROG_LOAD, attributes, "load the device program"));
   return UniqueFd(fd);
-}
-
-Result<UniqueFd> load_for(std::span<const DeviceRule> rules) {
-  TRY_ASSIGN(const auto program, device_program(rules));
-  return load_program(program);
 }
 
 /// The programs that are attached to this cgroup itself, not to its ancestors.
@@ -87,9 +83,8 @@ Result<void> attach_program(Fd cgroup, Fd program) {
 
 Result<void> attach_device_program(const Directory& cgroup, std::span<const DeviceRule> rules) {
   const auto attach = [&]() -> Result<void> {
-    Result<UniqueFd> program = load_for(rules);
-    if (!program && program.error().number() == E2BIG)
-      program.error().within("too many rules for the kernel to verify");
+    Result<UniqueFd> program = load_program(rules);
+    if (!program && program.error().number() == E2BIG) program.error().within("too many rules");
     if (!program) return std::unexpected(std::move(program).error());
     TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
     return attach_program(directory, *program);

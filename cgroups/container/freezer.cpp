@@ -74,6 +74,8 @@ bool is_frozen(const Node& node) {
   return node.has("freezer") && v1_says_frozen(**directory);
 }
 
+// v1: the parent's file says the same, and is cheaper (see Made). Unified: cgroup.freeze of the new
+// cgroup is 0; only its cgroup.events tells of a frozen ancestor.
 bool is_frozen_from_the_start(const Node& node) {
   if (node.unified()) {
     const Result<const Directory*> directory = node.directory();

@@ -45,6 +45,17 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
   return {};
 }
 
+/// Opens `file` of the cgroup `below` ("" or "/a/b") the node.
+Result<UniqueFd> open_below(const Node& node, const std::string& below, const std::string& file,
+                            int flags) {
+  auto opened = open_file_of(node.path() + below, file, flags);
+  if (opened || opened.error().number() != EACCES) return opened;
+  // Directory::open_file() restores permissions that the container has removed.
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  const std::string relative = below.empty() ? "" : below.substr(1) + "/";
+  return directory->open_file(relative + file, flags);
+}
+
 }  // namespace
 
 Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
@@ -54,11 +65,11 @@ Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
 
   Cgroup::JoinHandles handles;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::string path = nodes[i].path() + below[i];
     if (nodes[i].unified()) {
-      TRY_ASSIGN(handles.unified_directory, open_file_of(path, ".", O_PATH | O_DIRECTORY));
+      TRY_ASSIGN(handles.unified_directory,
+                 open_below(nodes[i], below[i], ".", O_PATH | O_DIRECTORY));
     } else {
-      TRY_ASSIGN(UniqueFd tasks, open_file_of(path, "tasks", O_WRONLY));
+      TRY_ASSIGN(UniqueFd tasks, open_below(nodes[i], below[i], "tasks", O_WRONLY));
       handles.tasks.push_back(std::move(tasks));
     }
   }

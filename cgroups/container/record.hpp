@@ -55,8 +55,8 @@ Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 // which only root of the host can write. Written by any other user, it is a user.* attribute (Linux
 // 5.7), which the container can write as well.
 
-/// Marks the cgroup with `text`. Errors: the kernel has no such attributes, or `text` is too long
-/// for one (64 KiB).
+/// Marks the cgroup with `text`. Errors: the kernel has no such attributes; `text` is too long
+/// for one (64 KiB); EACCES: the cgroup is closed to the caller.
 Result<void> write_mark(const Record& cgroup, const std::string& text);
 /// The mark of the cgroup. Its text is empty if the cgroup has no mark, does not exist or may not
 /// be read.

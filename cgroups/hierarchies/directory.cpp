@@ -193,10 +193,7 @@ bool Directory::has_delegation_mark() const {
 }
 
 Result<UniqueFd> open_file_of(const std::string& path, const std::string& file, int flags) {
-  auto fd = open_at(AT_FDCWD, fmt::format("{}/{}", path, file), flags);
-  if (fd || fd.error().number() != EACCES) return fd;
-  TRY_ASSIGN(const Directory directory, Directory::open(path));
-  return directory.open_file(file, flags);
+  return open_at(AT_FDCWD, fmt::format("{}/{}", path, file), flags);
 }
 
 Result<Made> make_directory(const std::string& path) {

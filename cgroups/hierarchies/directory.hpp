@@ -67,13 +67,15 @@ class Directory {
   std::string path_;
 };
 
-/// Whether make_directory() made the cgroup. At the first access to a file of a new cgroup the
-/// kernel makes an inode, which costs more than the access: callers ask the parent's file where
-/// they can.
-enum class Made { kNew, kExisted };
-/// Opens one file of the cgroup at `path`, or the cgroup itself ("."). For a single file this costs
-/// less than Directory::open() and open_file().
+/// Opens one file of the cgroup at `path`, or the cgroup itself ("."), in one call where
+/// Directory::open() and open_file() take two. A cgroupfs has no symlinks. Unlike open_file(),
+/// restores no permissions that the container has removed. Errors: those of open(2).
 Result<UniqueFd> open_file_of(const std::string& path, const std::string& file, int flags);
+
+/// Whether make_directory() made the cgroup. The first access to a file of a new cgroup is slow,
+/// because the kernel makes an inode. Callers read the parent's file instead where both say the
+/// same.
+enum class Made { kNew, kExisted };
 /// mkdir(2), mode 0755.
 Result<Made> make_directory(const std::string& path);
 /// rmdir(2). A missing directory is no error. EBUSY: the cgroup holds processes or nested cgroups.

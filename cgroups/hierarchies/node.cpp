@@ -30,13 +30,13 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
 constexpr std::array kCpusetFiles{"cpuset.cpus", "cpuset.mems"};
 using CpusetValues = std::array<std::string, kCpusetFiles.size()>;
 
-/// Returns the values of a cpuset directory. Before, fills the empty ones, also of the parents,
-/// from the nearest parent with a value. A value stays "" if no parent has one.
+/// Fills the empty files of a cpuset directory, and of its parents, from the nearest parent with a
+/// value. Returns the values of the directory: "" where no parent has one.
 Result<CpusetValues> fill_from_parents(const std::string& mount_point, const Directory& directory,
                                        Made made) {
   const bool is_root = directory.path().size() <= mount_point.size();
-  CpusetValues values;
-  for (std::size_t i = 0; made == Made::kExisted && i < values.size(); ++i) {
+  CpusetValues values;  // of a new directory: all empty, so they are not read
+  for (std::size_t i = 0; i < values.size() && made == Made::kExisted; ++i) {
     TRY_ASSIGN(values[i], is_root ? directory.read_or_empty(kCpusetFiles[i])
                                   : directory.read(kCpusetFiles[i]));
     values[i].resize(values[i].find_last_not_of(" \n") + 1);

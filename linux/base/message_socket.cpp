@@ -62,7 +62,7 @@ Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
 Result<Packet> MessageSocket::receive() const {
   Packet packet;
   // Static: pages that no message fills are never touched, nor charged to the memory limit of a
-  // small container, and the heap need not grow.
+  // small container, and no brk(2) makes room on the heap.
   static std::array<char, kMaxPayload + 1> buffer;
   iovec part{buffer.data(), buffer.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;

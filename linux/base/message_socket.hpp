@@ -40,7 +40,8 @@ class MessageSocket {
   /// Errors: EPIPE when the other side has closed its end (no SIGPIPE), EMSGSIZE.
   Result<void> send(std::uint8_t tag, std::string_view payload = {},
                     std::span<const Fd> descriptors = {}) const;
-  /// Waits for one packet. Errors: EMSGSIZE, EBADMSG (descriptors without a byte).
+  /// Waits for one packet. Not for two threads at once. Errors: EMSGSIZE, EBADMSG (descriptors
+  /// without a byte).
   Result<Packet> receive() const;
 
   /// Moves all later packets by these calls, without descriptors. With kWrite, sending to a closed

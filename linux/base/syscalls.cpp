@@ -145,7 +145,11 @@ Result<struct stat> fstat(Fd fd) { return stat_of(fd, "", AT_EMPTY_PATH); }
 Result<bool> is_same_file(Fd a, Fd b) {
   TRY_ASSIGN(const struct stat first, fstat(a));
   TRY_ASSIGN(const struct stat second, fstat(b));
-  return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  return is_same_file(first, second);
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 Result<struct stat> fstatat(Fd directory, const char* name) {

@@ -52,6 +52,7 @@ Result<std::string> readlinkat(Fd directory, const char* name);
 Result<struct stat> fstat(Fd fd);
 /// Compares device and inode, because two mounts may show the same file.
 Result<bool> is_same_file(Fd a, Fd b);
+bool is_same_file(const struct stat& a, const struct stat& b);
 Result<struct stat> fstatat(Fd directory, const char* name);         // never follows a symlink
 Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH descriptors too
 Result<void> fchmod(Fd fd, mode_t mode);                             // O_PATH descriptors too

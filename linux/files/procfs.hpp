@@ -19,8 +19,9 @@ class Procfs {
   /// one scope.
   enum class Subset { kProcesses, kFull };
 
-  /// Mounts the procfs of the caller's pid namespace with fsopen; where the kernel refuses this,
-  /// opens /proc with open_tree or open, and verifies PROC_SUPER_MAGIC and inode 1.
+  /// Mounts the procfs of the caller's pid namespace with fsopen. Where the kernel refuses this,
+  /// opens /proc with open_tree or open, and verifies that /proc is the root of a procfs
+  /// (PROC_SUPER_MAGIC, inode 1). A mount that fsopen made needs no such check.
   static Result<Procfs> open(Subset subset);
 
   Fd fd() const { return root_; }

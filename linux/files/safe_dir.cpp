@@ -159,23 +159,24 @@ Result<UniqueFd> SafeDir::open_by_walk(const RootfsPath& path, int flags, Symlin
   return walk(directory_, path, flags, Missing::kFail, 0, symlinks);
 }
 
-Result<UniqueFd> SafeDir::make_directories(const RootfsPath& path, mode_t mode) const {
-  auto found = open(path, O_PATH | O_DIRECTORY);
-  if (found || found.error().number() != ENOENT) return found;
-  return walk(directory_, path, O_PATH | O_DIRECTORY, Missing::kMakeDirectories, mode);
-}
+namespace {
 
-Result<UniqueFd> SafeDir::make_last(const RootfsPath& path, mode_t mode) const {
-  TRY_ASSIGN(const auto parts, split(path));
-  TRY_ASSIGN(const UniqueFd parent, open(RootfsPath(parts.first), O_PATH | O_DIRECTORY));
+/// Makes the last component of `path` alone: fewer calls than a walk. Errors: a parent is absent
+/// too, or the last component is a symlink, ".." or, by now, a directory.
+Result<UniqueFd> make_last(const SafeDir& root, const RootfsPath& path, mode_t mode) {
+  TRY_ASSIGN(const auto parts, SafeDir::split(path));
+  TRY_ASSIGN(const UniqueFd parent, root.open(RootfsPath(parts.first), O_PATH | O_DIRECTORY));
   TRY(sys::mkdirat(parent, parts.second.c_str(), mode));
   return sys::openat(parent, parts.second.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY);
 }
 
-Result<UniqueFd> SafeDir::make_absent_directories(const RootfsPath& path, mode_t mode) const {
-  if (auto made = make_last(path, mode)) return made;
-  // A parent is absent too, or the last component is a symlink or "..", or exists by now.
-  return make_directories(path, mode);
+}  // namespace
+
+Result<UniqueFd> SafeDir::make_directories(const RootfsPath& path, mode_t mode) const {
+  auto found = open(path, O_PATH | O_DIRECTORY);
+  if (found || found.error().number() != ENOENT) return found;
+  if (auto made = make_last(*this, path, mode)) return made;
+  return walk(directory_, path, O_PATH | O_DIRECTORY, Missing::kMakeDirectories, mode);
 }
 
 Result<UniqueFd> SafeDir::make_file(const RootfsPath& path) const {

@@ -43,9 +43,6 @@ class SafeDir {
   /// are followed inside the root; the target of a dangling one is made. Errors: ENOTDIR.
   Result<UniqueFd> make_directories(const RootfsPath& path, mode_t mode = 0755) const;
 
-  /// Like make_directories(), but cheaper for a path whose last component alone is absent.
-  Result<UniqueFd> make_absent_directories(const RootfsPath& path, mode_t mode = 0755) const;
-
   /// Opens `path` (O_PATH), whatever it is. If it is absent, makes an empty regular file (mode
   /// 0644) and its missing parents (0755), and returns the file open for reading.
   Result<UniqueFd> make_file(const RootfsPath& path) const;
@@ -62,7 +59,6 @@ class SafeDir {
   Result<Entry> entry(const RootfsPath& path, mode_t mode = 0755) const;
 
  private:
-  Result<UniqueFd> make_last(const RootfsPath& path, mode_t mode) const;
   UniqueFd directory_;
 };
 

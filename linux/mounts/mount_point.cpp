@@ -93,7 +93,7 @@ Result<UniqueFd> open_ordinary_directory(const SafeDir& root, const Mount& mount
   };
   auto target = root.open(mount.destination, O_PATH | O_DIRECTORY, SafeDir::Symlinks::kRefuse);
   if (!target && target.error().number() == ENOENT) {
-    TRY(root.make_absent_directories(mount.destination));
+    TRY(root.make_directories(mount.destination));
     target = root.open(mount.destination, O_PATH | O_DIRECTORY, SafeDir::Symlinks::kRefuse);
   }
   if (!target && (target.error().number() == ELOOP || target.error().number() == ENOTDIR))
@@ -102,9 +102,9 @@ Result<UniqueFd> open_ordinary_directory(const SafeDir& root, const Mount& mount
 }
 
 Result<UniqueFd> make_target(const SafeDir& root, const Mount& mount, Fd source) {
-  if (source.value < 0) return root.make_absent_directories(mount.destination);
+  if (source.value < 0) return root.make_directories(mount.destination);
   TRY_ASSIGN(const struct stat info, sys::fstat(source));
-  return S_ISDIR(info.st_mode) ? root.make_absent_directories(mount.destination)
+  return S_ISDIR(info.st_mode) ? root.make_directories(mount.destination)
                                : root.make_file(mount.destination);
 }
 

@@ -27,7 +27,7 @@ Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process
     if (stat->start_time != process.start_time || has_ended) return std::nullopt;
     return *stat;
   }
-  // read_process_stat() has asked kill(2) about a process that /proc does not show.
+  // ENOENT: kill(2) has confirmed that there is no such process (explain_hidden_process()).
   if (stat.error().number() == ENOENT) return std::nullopt;
   // /proc cannot be read, but kill(2) can still report that the process is gone.
   if (::kill(process.pid, 0) != 0 && errno == ESRCH) return std::nullopt;

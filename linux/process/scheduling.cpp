@@ -56,7 +56,7 @@ struct SchedulerAttributes {
 static_assert(sizeof(SchedulerAttributes) == 56);
 
 // One bit for each CPU. 8192 is the greatest NR_CPUS of any architecture.
-using AllCpus = std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))>;
+using CpuMask = std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))>;
 
 std::string_view scheduler_advice(const Scheduler& scheduler, int error) {
   if (error == EPERM && scheduler.policy == SCHED_DEADLINE)
@@ -115,7 +115,7 @@ Result<void> set_io_priority(const IoPriority& priority) {
 }
 
 Result<std::size_t> count_cpus() {
-  AllCpus words{};
+  CpuMask words{};
   auto* set = reinterpret_cast<cpu_set_t*>(words.data());
   if (::sched_getaffinity(0, sizeof words, set) != 0) return fail(errno, "count the CPUs");
   return static_cast<std::size_t>(CPU_COUNT_S(sizeof words, set));
@@ -132,7 +132,7 @@ Result<void> set_cpu_affinity(const NumberSet& cpus) {
 
 Result<void> reset_cpu_affinity() {
   // The kernel ignores the bits of CPUs that do not exist or are not in the cpuset.
-  AllCpus all;
+  CpuMask all;
   all.fill(~0UL);
   if (::syscall(SYS_sched_setaffinity, 0, sizeof all, all.data()) == 0) return {};
   return fail(errno, "reset CPU affinity");

@@ -37,7 +37,8 @@ std::vector<std::string_view> io_priority_classes();
 /// Calls ioprio_set(2) for the calling process; its later children inherit the priority.
 Result<void> set_io_priority(const IoPriority& priority);
 
-/// The number of CPUs that the caller may use, by sched_getaffinity(2): at least 1.
+/// The number of CPUs that the caller may use, by sched_getaffinity(2): at least 1. Errors: EINVAL
+/// on a kernel that is built for more than 8192 CPUs.
 Result<std::size_t> count_cpus();
 /// Calls sched_setaffinity(2) for the caller.
 Result<void> set_cpu_affinity(const NumberSet& cpus);

@@ -179,7 +179,7 @@ class Copy {
 
   Result<void> directory(Fd source, const struct stat& info, Fd to, const std::string& name,
                          const std::string& path, int level) {
-    if (info.st_dev == into_.st_dev && info.st_ino == into_.st_ino)
+    if (sys::is_same_file(info, into_))
       return refuse("{}: a directory cannot be copied into itself", bundle::escaped(path));
     TRY(check_target(to));
     const auto made = sys::mkdirat(to, name.c_str(), 0700);
@@ -211,8 +211,7 @@ Result<void> copy_files(const CopySource& source, const CopyTarget& target,
                     bundle::escaped(target.path));
     TRY_ASSIGN(const struct stat info, sys::fstat(source.entry));
     if (!S_ISDIR(info.st_mode)) return fail(ENOTDIR, "copy what is in it");
-    if (info.st_dev == into.st_dev && info.st_ino == into.st_ino)
-      return refuse("a directory cannot be copied into itself");
+    if (sys::is_same_file(info, into)) return refuse("a directory cannot be copied into itself");
     return within(copy.content(source.entry, target.directory, source.path, 0),
                   bundle::escaped(target.path));
   }();

@@ -117,7 +117,7 @@ Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& na
     return refuse("a hard link to {}, which neither this layer nor one below it has", shown);
   if (S_ISDIR(info->st_mode)) return refuse("a hard link to {}, a directory", shown);
   TRY_ASSIGN(const auto old, look(parent, name.name));
-  if (old && old->st_ino == info->st_ino && old->st_dev == info->st_dev) return {};
+  if (old && sys::is_same_file(*old, *info)) return {};
   TRY(clear(parent, name.name));
   return within(sys::linkat(*directory, target.name.c_str(), parent, name.name.c_str()),
                 "hard link to {}", shown);

@@ -13,16 +13,13 @@
 namespace ocirun::runtime {
 
 bool is_host_root() {
-  // Kept for the process that asked: a process that it clones may be in another user namespace.
-  static std::atomic<pid_t> asked = 0;
-  static std::atomic<bool> is_initial = false;
+  // The process that is known to be. A clone of this process may be in another user namespace.
+  static std::atomic<pid_t> known = 0;
   if (::geteuid() != 0) return false;
-  const pid_t self = ::getpid();
-  if (asked != self) {
-    is_initial = linux::is_in_initial_user_namespace();
-    asked = self;
-  }
-  return is_initial;
+  if (known == ::getpid()) return true;
+  if (!linux::is_in_initial_user_namespace()) return false;
+  known = ::getpid();
+  return true;
 }
 
 std::string state_root_for(const Caller& caller) {

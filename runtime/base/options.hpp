@@ -56,7 +56,8 @@ std::string user_directory(std::uint32_t user);
 std::string state_root_for(const Caller& caller);
 HostPath default_state_root();
 
-/// Whether this process is root of the initial user namespace.
+/// Whether this process is root of the initial user namespace. To be asked before the process
+/// enters another namespace: a positive answer is kept for the pid.
 bool is_host_root();
 
 /// The things that a container's process inherits from the caller of ocirun, beside the standard

@@ -54,10 +54,11 @@ struct Tick {
   std::function<void()> call{};
 };
 
-/// Waits until `fd` or `end` is readable; `end` may be -1. Returns kWord if `fd` is readable. A
-/// signal that asks this command to end ends the wait, whatever the container does. Errors: EINTR,
-/// "stopped by signal 15"; the error of on_silence.
+/// The descriptor that ended a wait: `fd` or `end` of await_word().
 enum class Heard { kWord, kEnd };
+/// Waits until `fd` or `end` is readable; `end` may be -1. Returns kWord if both are. A signal that
+/// asks this command to end ends the wait, whatever the container does. Errors: EINTR, "stopped by
+/// signal 15"; the error of on_silence.
 Result<Heard> await_word(Fd fd, Fd end, const OnSilence& on_silence, const Tick& tick = {});
 
 }  // namespace ocirun::runtime

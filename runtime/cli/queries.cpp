@@ -87,7 +87,8 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
   return state;
 }
 
-// share_out() may call the function twice for a share: each call writes to the share's items alone.
+// share_out() may call the function twice for one share, so a call writes only to the items of its
+// share.
 Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
                                                          const std::vector<std::string>& ids) {
   std::vector<Result<std::optional<bundle::StateDocument>>> found(ids.size());

@@ -109,7 +109,7 @@ Result<std::vector<PinnedNamespace>> pin_each(const linux::ProcessIdentity& init
   return pinned;
 }
 
-// Joins the namespaces of the process behind `pidfd` with one setns(2).
+// Joins the namespaces of the process behind `pidfd` with one setns(2), which joins all or none.
 bool join_all(Fd pidfd, std::span<const NamespaceKind> kinds) {
   std::uint64_t flags = 0;
   for (const NamespaceKind kind : kinds) flags |= linux::clone_flag(kind);
@@ -132,8 +132,8 @@ Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdenti
   ContainerNamespaces found{.init = init, .kinds = {}, .pidfd = {}, .pinned = {}};
   std::ranges::copy_if(kinds, std::back_inserter(found.kinds),
                        [&](NamespaceKind kind) { return config.namespaces.contains(kind); });
-  // The caller becomes root of a user namespace before the caller joins the namespaces that belong
-  // to the user namespace.
+  // With a user namespace, one setns(2) is not enough: the caller becomes root between the user
+  // namespace and the namespaces that belong to the user namespace (join_namespaces()).
   if (!config.namespaces.contains(NamespaceKind::kUser))
     found.pidfd = linux::open_pidfd(init).value_or(UniqueFd());
   if (!found.pidfd) {
@@ -145,8 +145,8 @@ Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdenti
 Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle::Config& config) {
   if (!namespaces.pidfd) return enter_pinned(namespaces.pinned, config);
   if (join_all(namespaces.pidfd, namespaces.kinds)) return {};
-  // Before Linux 5.8, setns(2) takes no pidfd. The first thread of init may have ended, while other
-  // threads live. After another error, the error of a single namespace names the namespace.
+  // setns(2) takes no pidfd before Linux 5.8, nor that of a process whose first thread has ended.
+  // Any other error: the error of a single namespace names the namespace.
   TRY_ASSIGN(const auto pinned, pin_each(namespaces.init, namespaces.kinds));
   return enter_pinned(pinned, config);
 }

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
@@ -24,13 +23,14 @@ Result<void> join_user_namespace(std::span<const linux::PinnedNamespace> pinned)
 
 // Entering a container that exists already, for `exec` and `update`.
 
-/// Finds the namespaces of `init` that are of one of `kinds` and that config.json lists. Error:
-/// ESRCH, "container not running".
+/// Opens a pidfd of `init`, or each namespace where a pidfd is not enough, for the namespaces of
+/// `kinds` that config.json lists. Errors: ESRCH, "container not running".
 Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdentity& init,
                                                       const bundle::Config& config,
                                                       std::span<const linux::NamespaceKind> kinds);
 
-/// Joins the namespaces. If one of them is a user namespace, the caller becomes its root.
+/// Joins the namespaces. If one of them is a user namespace, the caller becomes its root. Errors:
+/// those of setns(2), with the name of the namespace; ENOENT or ESRCH if init has ended.
 Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle::Config& config);
 
 }  // namespace ocirun::runtime

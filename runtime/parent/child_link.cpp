@@ -34,10 +34,10 @@ Error ChildLink::death_report() {
 // Waits for a packet or the death of the child. End of file does not show every death: if a stage
 // dies before sending Forked, the stage's clone keeps the other end of the socket open.
 Result<void> ChildLink::await_packet() {
-  auto heard = await_word(socket_.fd(), child_.pidfd,
-                          [this](std::chrono::seconds so_far) { return hear_nothing(so_far); });
-  TRY_ASSIGN(const Heard what, within(std::move(heard), "while {}", activity()));
-  if (what == Heard::kWord) return {};
+  const auto on_silence = [this](std::chrono::seconds so_far) { return hear_nothing(so_far); };
+  TRY_ASSIGN(const Heard heard,
+             within(await_word(socket_.fd(), child_.pidfd, on_silence), "while {}", activity()));
+  if (heard == Heard::kWord) return {};
   // If the child has died, a packet that the child sent before is in the socket by now.
   pollfd word{socket_.fd().value, POLLIN, 0};
   if (::poll(&word, 1, 0) != 0) return {};

@@ -91,14 +91,14 @@ bool needs_stage(const bundle::Config& config);
 /// The namespaces of a running container, which another process joins.
 struct ContainerNamespaces {
   linux::ProcessIdentity init;
-  std::vector<linux::NamespaceKind> kinds;
-  UniqueFd pidfd;  // of init; empty if `pinned` holds the namespaces
-  std::vector<linux::PinnedNamespace> pinned;
+  std::vector<linux::NamespaceKind> kinds;     // to be joined
+  UniqueFd pidfd;                              // of init; empty if `pinned` holds the namespaces
+  std::vector<linux::PinnedNamespace> pinned;  // empty if `pidfd` is open
 
   std::vector<Fd> descriptors() const {
     std::vector<Fd> list;
     if (pidfd) list.push_back(pidfd);
-    for (const linux::PinnedNamespace& one : pinned) list.push_back(one.fd);
+    for (const linux::PinnedNamespace& space : pinned) list.push_back(space.fd);
     return list;
   }
 };

@@ -54,7 +54,7 @@ void StartGate::refuse(const Error& error) const { send(kGateFailed + error_byte
 
 Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
-  static std::array<char, kMaxRecord> record;  // not on the heap, which need not grow then
+  static std::array<char, kMaxRecord> record;  // no brk(2) makes room on the heap
   for (bool executing = false;;) {
     // init may run a startContainer hook, whose program may come from the image. Such a hook has no
     // time limit. A signal ends the wait.

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <span>
 
 #include "bundle/config/config.hpp"
 #include "linux/base/file_io.hpp"
@@ -33,8 +34,9 @@ constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal. The container ceases to exist when state.json is removed.
-constexpr std::array kFilesOfAll{kIntent, kState, kConfig};
-constexpr std::array kFilesOfSome{kResources, kFilter, kStartSocket, kNotifySocket};
+constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
+                            kFilter, kStartSocket, kNotifySocket};
+constexpr std::size_t kFilesOfEach = 3;  // each container has the first three; most lack the others
 // The functions in net_devices.cpp make and remove these files. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
@@ -64,8 +66,7 @@ bool is_own_name(std::string_view name) {
   const auto is_it = [name](std::string_view own) {
     return name == own || name.starts_with(fmt::format(".{}.", own));
   };
-  return std::ranges::any_of(kFilesOfAll, is_it) || std::ranges::any_of(kFilesOfSome, is_it) ||
-         std::ranges::any_of(kFilesOfDevices, is_it);
+  return std::ranges::any_of(kFiles, is_it) || std::ranges::any_of(kFilesOfDevices, is_it);
 }
 
 // Removes files and directories. ocirun makes no directory in a state directory, but a directory
@@ -210,9 +211,8 @@ bool StateDirectory::holds(const char* name) const {
 }
 bool StateDirectory::is_committed() const { return holds(kState); }
 bool StateDirectory::is_state() const {
-  const auto is_there = [this](const char* name) { return holds(name); };
-  return std::ranges::any_of(kFilesOfAll, is_there) ||
-         std::ranges::any_of(kFilesOfSome, is_there) || check_is_state();
+  return std::ranges::any_of(kFiles, [this](const char* name) { return holds(name); }) ||
+         check_is_state();
 }
 bool StateDirectory::awaits_start() const { return holds(kStartSocket); }
 
@@ -252,14 +252,15 @@ Result<void> StateDirectory::remove() const {
   const auto unlink = [this](const char* name) { ::unlinkat(directory_.get(), name, 0); };
   // A path relative to this directory, because path_ may lead elsewhere by now.
   const std::string beside = "../" + name();
-  // Removes the known names first: this needs no new descriptor, and RLIMIT_NOFILE may leave no
-  // descriptor for the listing of the directory. A `create` that is being killed may still make a
-  // few files here.
+  // First the files that each container has, then the other known names, then the names that the
+  // directory lists. The known names need no new descriptor, and RLIMIT_NOFILE may leave none for
+  // the listing. A `create` that is being killed may still make a few files here.
+  const std::span files(kFiles);
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     if (tries == 0)
-      std::ranges::for_each(kFilesOfAll, unlink);
+      std::ranges::for_each(files.first(kFilesOfEach), unlink);
     else if (tries == 1)
-      std::ranges::for_each(kFilesOfSome, unlink);
+      std::ranges::for_each(files.subspan(kFilesOfEach), unlink);
     else
       TRY(within(remove_entries(directory_), path_.string()));
     if (!exists()) return {};  // removed by another `delete`; a new container may have the name

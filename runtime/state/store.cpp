@@ -66,7 +66,7 @@ Result<Sharing> check_root(Fd directory, const HostPath& path) {
   if (::fstat(directory.value, &status) != 0)
     return fail(errno, "stat the state root {}", path.string());
   const auto host_root = linux::sys::fstatat(Fd{AT_FDCWD}, "/");
-  if (host_root && host_root->st_dev == status.st_dev && host_root->st_ino == status.st_ino)
+  if (host_root && linux::sys::is_same_file(*host_root, status))
     return refuse("--root {}: the state root must be a directory of its own", path.string());
   TRY_ASSIGN(const bool shared, is_shared(directory, status));
   if (shared) return Sharing::kAllUsers;

@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "linux/process/scheduling.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;
@@ -50,7 +51,7 @@ BOOST_AUTO_TEST_CASE(few_items_stay_in_the_thread_of_the_caller) {
 }
 
 BOOST_AUTO_TEST_CASE(many_items_go_to_a_thread_for_each_cpu) {
-  const auto most = std::min(count_cpus().value_or(0), std::size_t{8});
+  const auto most = std::min(must(count_cpus()), std::size_t{8});
   const Work work(64 * kLeastShare);
   BOOST_TEST(work.threads.size() == most);
   BOOST_TEST(work.threads.contains(::gettid()));

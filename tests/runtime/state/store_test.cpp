@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -246,6 +247,17 @@ BOOST_AUTO_TEST_CASE(removing_takes_every_file_and_twice_is_no_error) {
   // A new directory of the same name is another container's.
   const StateDirectory next = must(store_in(scratch).create(id()));
   BOOST_TEST(next.exists());
+  BOOST_TEST(!directory.exists());
+}
+
+CHILD_TEST(the_known_files_are_removed_without_a_new_descriptor, 0) {
+  const Scratch scratch;
+  const StateDirectory directory = must(store_in(scratch).create(id()));
+  must(directory.commit(record()));
+  const UniqueFd socket = must(directory.listen_for_start());
+  const rlimit none{0, 0};
+  BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  must(directory.remove());
   BOOST_TEST(!directory.exists());
 }
 
