@@ -1,7 +1,9 @@
 // The kernel's verifier follows each path through the program at each load, so the program has few
 // paths. The program branches by the type of the device once. Neighbouring rules with the same
 // accesses and the same answer form a group. A group compares each major number once, then the
-// minor numbers of that major number, and all matches jump to one decision.
+// minor numbers of that major number, and all matches jump to one decision. The verifier first
+// follows the path on which nothing matches. Each other path soon joins a path that the verifier
+// knows.
 
 #include "cgroups/container/device_program.hpp"
 
@@ -130,23 +132,26 @@ void add_decision(Program& program, const DeviceRule& rule) {
 /// `rules` has a major or a minor number.
 void add_tests(Program& program, std::span<const DeviceRule> rules, Label& matched,
                Label& unmatched) {
-  std::map<std::int64_t, std::vector<std::int64_t>> minors;
+  struct Major {
+    Label found;
+    std::vector<std::int64_t> minors;
+  };
+  std::map<std::int64_t, Major> majors;
   for (const DeviceRule& rule : rules) {
     if (rule.major && rule.minor)
-      minors[*rule.major].push_back(*rule.minor);
+      majors[*rule.major].minors.push_back(*rule.minor);
     else if (rule.major)
       program.jump_if(BPF_JEQ, kMajor, *rule.major, matched);
     else
       program.jump_if(BPF_JEQ, kMinor, *rule.minor, matched);
   }
-  for (const auto& [major, of_major] : minors) {
-    Label other_major;
-    program.jump_if(BPF_JNE, kMajor, major, other_major);
-    for (const std::int64_t minor : of_major) program.jump_if(BPF_JEQ, kMinor, minor, matched);
-    program.jump(unmatched);
-    program.land(other_major);
-  }
+  for (auto& [number, major] : majors) program.jump_if(BPF_JEQ, kMajor, number, major.found);
   program.jump(unmatched);
+  for (const auto& [number, major] : majors) {
+    program.land(major.found);
+    for (const std::int64_t minor : major.minors) program.jump_if(BPF_JEQ, kMinor, minor, matched);
+    program.jump(unmatched);
+  }
 }
 
 /// The tests and the decision of `rules`, which decide the same, so that their order does not

@@ -36,6 +36,9 @@ Result<UniqueFd> load_program(std::span<const DeviceRule> rules) {
   return UniqueFd(fd);
 }
 
+/// EFAULT: the verifier has more than 8192 branches left to follow.
+bool is_too_long(int error) { return error == E2BIG || error == EFAULT; }
+
 /// The programs that are attached to this cgroup itself, not to its ancestors.
 Result<std::vector<UniqueFd>> attached_programs(Fd cgroup) {
   std::array<std::uint32_t, 64> ids{};  // the kernel's limit for one cgroup
@@ -84,7 +87,7 @@ Result<void> attach_program(Fd cgroup, Fd program) {
 Result<void> attach_device_program(const Directory& cgroup, std::span<const DeviceRule> rules) {
   const auto attach = [&]() -> Result<void> {
     Result<UniqueFd> program = load_program(rules);
-    if (!program && program.error().number() == E2BIG) program.error().within("too many rules");
+    if (!program && is_too_long(program.error().number())) program.error().within("too many rules");
     if (!program) return std::unexpected(std::move(program).error());
     TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
     return attach_program(directory, *program);

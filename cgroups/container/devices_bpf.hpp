@@ -9,8 +9,8 @@ namespace ocirun::cgroups {
 
 /// v2: loads the program for `rules` and attaches it to the cgroup. A program that is attached
 /// already is replaced in one step, so there is no moment without rules. The program goes away with
-/// the cgroup. Errors: E2BIG, "too many rules"; EPERM without CAP_BPF (CAP_SYS_ADMIN before 5.8);
-/// EINVAL from a kernel without CONFIG_CGROUP_BPF.
+/// the cgroup. Errors: E2BIG or EFAULT, "too many rules"; EPERM without CAP_BPF (CAP_SYS_ADMIN
+/// before 5.8); EINVAL from a kernel without CONFIG_CGROUP_BPF.
 Result<void> attach_device_program(const Directory& cgroup, std::span<const DeviceRule> rules);
 
 }  // namespace ocirun::cgroups

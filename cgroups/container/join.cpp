@@ -45,11 +45,14 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
   return {};
 }
 
-/// Opens `file` of the cgroup `below` ("" or "/a/b") the node.
+/// Opens `file` of the cgroup `below` ("" or "/a/b") the node. If the node's directory is open, the
+/// file is below that directory, also if the path leads to another directory by now.
 Result<UniqueFd> open_below(const Node& node, const std::string& below, const std::string& file,
                             int flags) {
-  auto opened = open_file_of(node.path() + below, file, flags);
-  if (opened || opened.error().number() != EACCES) return opened;
+  if (!node.is_open()) {
+    auto opened = open_file_of(node.path() + below, file, flags);
+    if (opened || opened.error().number() != EACCES) return opened;
+  }
   // Directory::open_file() restores permissions that the container has removed.
   TRY_ASSIGN(const Directory* directory, node.directory());
   const std::string relative = below.empty() ? "" : below.substr(1) + "/";

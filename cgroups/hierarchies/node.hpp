@@ -28,6 +28,7 @@ class Node {
   const std::string& path() const { return path_; }
   /// Opens the directory at the first call. Errors: it does not exist.
   Result<const Directory*> directory() const;
+  bool is_open() const { return directory_.has_value(); }
   /// Closes the directory, so that the next directory() opens the path again: a directory that is
   /// removed and made anew is another inode.
   void close() const { directory_.reset(); }

@@ -266,7 +266,7 @@ Result<void> StateDirectory::remove() const {
     if (!exists()) return {};  // removed by another `delete`; a new container may have the name
     if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
       return {};
-    if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());
+    if (errno != ENOTEMPTY && errno != EEXIST) return fail(errno, "remove {}", path_.string());
   }
   return fail(ENOTEMPTY, "remove {}", path_.string());
 }

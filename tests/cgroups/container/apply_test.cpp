@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "cgroups/container/devices_bpf.hpp"
 #include "cgroups/statistics/stats.hpp"
+#include "linux/base/syscalls.hpp"
 #include "tests/cgroups/container/kernel_fixture.hpp"
 
 using namespace ocirun;
@@ -383,10 +383,24 @@ BOOST_AUTO_TEST_CASE(the_device_program_of_v2_refuses_the_same, *needs("unified"
   must(cgroup->restrict_devices(std::vector{every_character_device}));
   BOOST_TEST(access_in(cgroup).kmsg_w == 0);
   std::vector<DeviceRule> many;
-  for (std::int64_t minor = 0; minor < 5000; ++minor)
-    many.push_back(device(true, 300, minor, "rw"));
+  for (std::int64_t i = 0; i < 2000; ++i) many.push_back(device(i % 2 == 0, 300 + i, i, "rw"));
   must(cgroup->restrict_devices(many));
   BOOST_TEST(access_in(cgroup).kmsg_r == EPERM);
+  for (std::int64_t i = 0; i < 9000; ++i) many.push_back(device(true, 3000, i, "rw"));
+  BOOST_TEST(must_fail(cgroup->restrict_devices(many)).contains("too many rules"));
+}
+
+// The new directory has no device program.
+BOOST_AUTO_TEST_CASE(nobody_joins_a_directory_that_replaces_the_cgroup, *needs("unified")) {
+  TestCgroup cgroup("replaced", unified_layout());
+  cgroup.create({});
+  const std::string path = cgroup->record().directories.front().second;
+  must(remove_directory(path));
+  must(make_directory(path));
+  const UniqueFd replacement = must(linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY));
+  const auto handles = cgroup->open_for_join();
+  BOOST_TEST(
+      (!handles || !must(linux::sys::is_same_file(handles->unified_directory, replacement))));
 }
 
 BOOST_AUTO_TEST_CASE(usage_is_measured,
