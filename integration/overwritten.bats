@@ -148,6 +148,32 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   done
 }
 
+# runs_from_image COMMAND…: a container in the foreground, whose ocirun has nothing of the executable any more.
+runs_from_image() {
+  program sleep 1000
+  helper "$@" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  eventually status_is running
+  [[ $(readlink "/proc/$HELPER/exe") == /ocirun-* ]]
+  output=$(<"/proc/$HELPER/maps")
+  output_mentions " /ocirun-"
+  output_never_mentions "$TMP/cp"
+  was_executed=$(grep -c -z _OCIRUN_DIRECTORY= "/proc/$HELPER/environ") || true
+  ocirun delete --force "$ID"
+}
+
+@test "an image takes the executable's place in the process, and is executed where the kernel does not allow this" {
+  needs_system_call fsopen
+  local was_executed
+  [[ $(uname -m) == x86_64 ]] || skip "on other processors images are executed"
+  cp "$OCIRUN" "$TMP/cp"
+  program /bin/true
+  eventually keeps_an_image "$TMP/cp"
+  runs_from_image "$TMP/cp"
+  equal 0 "$was_executed"
+  runs_from_image "$REPO/integration/lib/without" PR_SET_MM -- "$TMP/cp"
+  equal 1 "$was_executed"
+}
+
 @test "an executable that was overwritten runs as what it is now" {
   needs_system_call fsopen
   make_runtimes

@@ -1,17 +1,18 @@
 // The first code of the static program, which runs before libc starts.
 //
 // The commands create, run and exec must not run from the host's executable (executable.hpp says
-// why), so they execute a sealed image of the executable. In main() this would cost a second start
+// why), so they run from a sealed image of the executable. In main() this would cost a second start
 // of libc and a copy of two megabytes. The code below avoids both costs: an earlier command has
 // kept a copy (kept_image.hpp), and an overlay without an upper layer shows that copy. All
 // processes share the pages of the copy, and nobody can write to the copy through the overlay, not
-// even root of the host. The overlay must not show the host's executable itself: overwriting that
-// file in place (cp) would then change the code of every process that runs from the overlay,
-// because the kernel's ETXTBSY protects only the overlay's inode. If a step below fails, main()
-// begins as usual and makes a copy in memory.
+// even root of the host. The code maps the copy over the program (mappings.hpp), or where the
+// kernel does not allow this, executes the copy. The overlay must not show the host's executable
+// itself: overwriting that file in place (cp) would then change the code of every process that runs
+// from the overlay, because the kernel's ETXTBSY protects only the overlay's inode. If a step below
+// fails, main() begins as usual and makes a copy in memory.
 //
-// This file must not call functions of libc: the program is not relocated yet and has no thread
-// pointer (CMake turns the stack protector off for this file). The code makes raw system calls
+// The code before libc must not call functions of libc: the program is not relocated yet and has no
+// thread pointer (CMake turns the stack protector off for it). The code makes raw system calls
 // only, and has no tables of pointers.
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -22,6 +23,8 @@
 #include <cstddef>
 
 #include "linux/sealed/kept_image.hpp"
+#include "linux/sealed/mappings.hpp"
+#include "linux/sealed/system_call.hpp"
 
 using namespace ocirun::linux;
 
@@ -38,22 +41,11 @@ ocirun_entry:
   mov %rsp, %rbx
   mov %rdx, %r12
   mov %rsp, %rdi
-  call ocirun_execute_sealed_overlay
+  call ocirun_before_libc
   mov %rbx, %rsp
   mov %r12, %rdx
   jmp _start
 )");
-
-long system_call(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0) {
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  long result;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-               : "rcx", "r11", "memory");
-  return result;
-}
 #elif defined(__aarch64__)
 asm(R"(
   .text
@@ -66,30 +58,15 @@ ocirun_entry:
   mov x19, sp
   mov x20, x0
   mov x0, sp
-  bl ocirun_execute_sealed_overlay
+  bl ocirun_before_libc
   mov sp, x19
   mov x0, x20
   b _start
 )");
-
-long system_call(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0) {
-  register long x8 asm("x8") = number;
-  register long x0 asm("x0") = a;
-  register long x1 asm("x1") = b;
-  register long x2 asm("x2") = c;
-  register long x3 asm("x3") = d;
-  register long x4 asm("x4") = e;
-  asm volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
-  return x0;
-}
 #endif
 
 constexpr char kMarker[] = "_OCIRUN_DIRECTORY=";  // executable.cpp reads this variable
-constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kMostVariables = 1024;
-
-long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
-long address(const char* const* list) { return reinterpret_cast<long>(list); }
 
 bool starts_with(const char* text, const char* start) {
   while (*start != '\0' && *text == *start) ++text, ++start;
@@ -170,33 +147,49 @@ long open_images(const char* runtime_directory) {
   return below;
 }
 
-}  // namespace
+struct Start {
+  const char* const* argv;
+  const char* const* environment;
+};
 
-// `stack` is the initial stack of the process: argc, argv, NULL, environment, NULL. Returns if no
-// image is needed, or if no image can be executed.
-extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
-  const long argc = stack[0];
+Start read_stack(const long* stack) {
   const auto* const argv = reinterpret_cast<const char* const*>(stack + 1);
-  const auto* const environment = argv + argc + 1;
-  if (!may_enter_a_namespace(argv)) return;
+  return {.argv = argv, .environment = argv + stack[0] + 1};
+}
 
+// Executes the image with `directory`, that of the executable, in the environment. Returns on an
+// error.
+void execute_image(long mount, const char* name, const Start& start, const char* directory) {
   char marker[sizeof kMarker + kLongestPath];
+  append(append(marker, kMarker), directory);
   const char* variables[kMostVariables + 2];
-  const char* runtime_directory = nullptr;
   std::size_t count = 0;
-  for (; environment[count] != nullptr; ++count) {
-    if (count == kMostVariables || starts_with(environment[count], kMarker)) return;
-    if (starts_with(environment[count], kRuntimeDirectoryVariable))
-      runtime_directory = environment[count] + sizeof kRuntimeDirectoryVariable - 1;
-    variables[count] = environment[count];
+  for (; start.environment[count] != nullptr; ++count) {
+    if (count == kMostVariables) return;
+    variables[count] = start.environment[count];
   }
   variables[count] = marker;
   variables[count + 1] = nullptr;
+  system_call(SYS_execveat, mount, address(name), address(start.argv), address(variables), 0);
+}
 
-  char* const path = append(marker, kMarker);
+// Returns if no image is needed, if this process runs from the image now, and if no image can be
+// run.
+void run_from_image(const long* stack) {
+  const Start start = read_stack(stack);
+  if (!may_enter_a_namespace(start.argv)) return;
+
+  const char* runtime_directory = nullptr;
+  for (const char* const* variable = start.environment; *variable != nullptr; ++variable) {
+    if (starts_with(*variable, kMarker)) return;
+    if (starts_with(*variable, kRuntimeDirectoryVariable))
+      runtime_directory = *variable + sizeof kRuntimeDirectoryVariable - 1;
+  }
+
+  char path[kLongestPath];
   const long length =
-      system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), kLongestPath);
-  if (length <= 0 || length == static_cast<long>(kLongestPath)) return;
+      system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), sizeof path);
+  if (length <= 0 || length == static_cast<long>(sizeof path)) return;
   char* end = path + length;
   while (end > path && *end != '/') --end;
   *end = '\0';
@@ -208,13 +201,25 @@ extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
                   address(&executable)) != 0)
     return;
   append_image_name(name, executable);
-  ocirun_image_is_missing = true;  // a successful execveat() below discards this memory
   const long directory = open_images(runtime_directory);
-  if (directory < 0) return;
-  const long mount = mount_overlay(directory);
-  if (mount >= 0)
-    system_call(SYS_execveat, mount, address(name), address(argv), address(variables), 0);
+  const long mount = directory >= 0 ? mount_overlay(directory) : -1;
+  const long image =
+      mount >= 0 ? system_call(SYS_openat, mount, address(name), O_RDONLY | O_CLOEXEC) : -1;
+  if (image >= 0 && map_image(image, stack)) {
+    append(ocirun_directory, path);
+  } else {
+    if (image >= 0) execute_image(mount, name, start, path);
+    ocirun_image_is_missing = true;
+  }
   // Open descriptors would look like descriptors that the caller wants to pass to the container.
-  system_call(SYS_close, mount);
-  system_call(SYS_close, directory);
+  for (const long descriptor : {image, mount, directory})
+    if (descriptor >= 0) system_call(SYS_close, descriptor);
+}
+
+}  // namespace
+
+// `stack` is the initial stack of the process: argc, argv, NULL, environment, NULL.
+extern "C" [[gnu::used]] void ocirun_before_libc(const long* stack) {
+  run_from_image(stack);
+  populate_data();
 }

@@ -26,7 +26,7 @@
 #endif
 
 // Of entry.cpp: null in builds without that file.
-extern "C" [[gnu::weak]] void ocirun_execute_sealed_overlay(const long* stack);
+extern "C" [[gnu::weak]] void ocirun_before_libc(const long* stack);
 
 namespace ocirun::linux {
 namespace {
@@ -108,6 +108,10 @@ Result<UniqueFd> copy_sealed(Fd executable) {
 }
 
 Result<void> reexec_sealed(char* const argv[]) {
+  if (*ocirun_directory != '\0') {
+    ::prctl(PR_SET_NAME, kImageName);  // else the name is that of the file
+    return {};
+  }
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) {
     ::prctl(PR_SET_NAME, kImageName);  // else the name is "memfd:…" or a number
@@ -127,6 +131,7 @@ Result<void> reexec_sealed(char* const argv[]) {
 namespace {
 
 std::string find_directory() {
+  if (*ocirun_directory != '\0') return ocirun_directory;
   // Only a sealed image trusts the environment variable, because ocirun has set the variable for
   // the image. ocirun executes its other programs from that directory.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -147,7 +152,7 @@ std::string executable_directory() {
 }
 
 std::string_view way_of_sealed_execution() {
-  return ocirun_execute_sealed_overlay != nullptr ? "overlay" : "memory";
+  return ocirun_before_libc != nullptr ? "overlay" : "memory";
 }
 
 }  // namespace ocirun::linux

@@ -22,6 +22,7 @@
 namespace ocirun::linux {
 
 constinit bool ocirun_image_is_missing = false;
+constinit char ocirun_directory[kLongestPath] = {};
 
 namespace {
 

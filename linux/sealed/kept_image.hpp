@@ -3,6 +3,8 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+
 #include "linux/base/unique_fd.hpp"
 
 namespace ocirun::linux {
@@ -84,8 +86,12 @@ static inline bool may_hold_images(const struct statx& directory, unsigned long 
 /// `executable` is the result of statx(2) from before the content was read.
 void keep_image(Fd copy, const struct statx& executable);
 
-/// True if entry.cpp looked for an image and could not execute one: reexec_sealed() then calls
+/// True if entry.cpp looked for an image and could not run from one: reexec_sealed() then calls
 /// keep_image().
 extern "C" [[gnu::visibility("hidden")]] bool ocirun_image_is_missing;
+
+inline constexpr std::size_t kLongestPath = 4096;
+/// The directory of the executable if entry.cpp has put an image in its place, otherwise "".
+extern "C" [[gnu::visibility("hidden")]] char ocirun_directory[kLongestPath];
 
 }  // namespace ocirun::linux
