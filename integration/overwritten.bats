@@ -157,6 +157,7 @@ runs_from_image() {
   output=$(<"/proc/$HELPER/maps")
   output_mentions " /ocirun-"
   output_never_mentions "$TMP/cp"
+  equal "$TMP/cp --root $ROOT run --bundle $BUNDLE $ID " "$(tr '\0' ' ' <"/proc/$HELPER/cmdline")"
   was_executed=$(grep -c -z _OCIRUN_DIRECTORY= "/proc/$HELPER/environ") || true
   ocirun delete --force "$ID"
 }

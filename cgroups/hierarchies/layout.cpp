@@ -1,18 +1,22 @@
 #include "cgroups/hierarchies/layout.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/hierarchies/text.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/files/mountinfo.hpp"
 #include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::cgroups {
 namespace {
 
+constexpr char kUsualMountPoint[] = "/sys/fs/cgroup";
 constexpr std::size_t kLongestPart = 255;  // of a path, in bytes
 
 bool has_control_characters(std::string_view text) {
@@ -98,9 +102,47 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
   return layout;
 }
 
+namespace {
+
+bool is_in_initial_cgroup_namespace(const linux::Procfs& procfs) {
+  const auto namespaces = procfs.open_file("self/ns", O_PATH | O_DIRECTORY);
+  if (!namespaces) return false;
+  const auto own = linux::sys::readlinkat(*namespaces, "cgroup");
+  return own && *own == "cgroup:[4026531835]";  // PROC_CGROUP_INIT_INO of the kernel
+}
+
+bool is_root_of_v2(Fd directory) {
+  constexpr ino_t kRootInode = 1;
+  const auto filesystem = linux::sys::fstatfs(directory);
+  const auto status = linux::sys::fstat(directory);
+  return filesystem && filesystem->magic == CGROUP2_SUPER_MAGIC && status &&
+         status->st_ino == kRootInode;
+}
+
+}  // namespace
+
+std::optional<Layout> usual_layout(const linux::Procfs& procfs, std::string_view own_cgroups) {
+  constexpr std::string_view kUnified = "0::";
+  if (!own_cgroups.starts_with(kUnified) || own_cgroups.find('\n') + 1 != own_cgroups.size())
+    return std::nullopt;
+  const auto root = linux::sys::open(kUsualMountPoint, O_PATH | O_DIRECTORY);
+  if (!root || !is_root_of_v2(*root) || !is_in_initial_cgroup_namespace(procfs))
+    return std::nullopt;
+  own_cgroups.remove_prefix(kUnified.size());
+  own_cgroups.remove_suffix(1);
+  Layout layout;
+  layout.hierarchies.push_back({.mount_point = HostPath(kUsualMountPoint),
+                                .root = "/",
+                                .controllers = {},
+                                .unified = true,
+                                .own_path = std::string(own_cgroups)});
+  return layout;
+}
+
 Result<Layout> read_layout(const linux::Procfs& procfs) {
+  TRY_ASSIGN(const std::string own_cgroups, procfs.read_value("self/cgroup"));
+  if (auto usual = usual_layout(procfs, own_cgroups)) return *std::move(usual);
   TRY_ASSIGN(const std::string mountinfo, linux::read_mountinfo(procfs));
-  TRY_ASSIGN(const std::string own_cgroups, procfs.read("self/cgroup"));
   return parse_layout(mountinfo, own_cgroups);
 }
 

@@ -13,8 +13,8 @@
 
 namespace ocirun::cgroups {
 
-/// One cgroup hierarchy of this host. It is read from mountinfo, never from a directory listing,
-/// because tools leave stray directories in the tmpfs at /sys/fs/cgroup.
+/// One cgroup hierarchy of this host. Hierarchies are never read from a directory listing, because
+/// tools leave stray directories in the tmpfs at /sys/fs/cgroup.
 struct Hierarchy {
   HostPath mount_point;  // where the hierarchy is mounted
   std::string root;  // the hierarchy's directory that is mounted there ("/", or "/.." in a cgroup
@@ -31,6 +31,10 @@ struct Layout {
 
 /// The layout of the calling process's mount namespace.
 Result<Layout> read_layout(const linux::Procfs& procfs);
+/// The layout of most hosts: the unified hierarchy alone, all of it at /sys/fs/cgroup. Saves the
+/// reading of the mount table, which takes 0.35 us for each mount of the host. `own_cgroups` is the
+/// text of /proc/self/cgroup. Nothing on a host of another layout, and in a cgroup namespace.
+std::optional<Layout> usual_layout(const linux::Procfs& procfs, std::string_view own_cgroups);
 /// Parses the texts of /proc/self/mountinfo and /proc/self/cgroup. Of several mounts of one
 /// hierarchy, takes the one that shows most of it. Mounts that another mount covers are skipped.
 /// Errors: no cgroup hierarchy is mounted.

@@ -122,6 +122,11 @@ Result<std::string> Procfs::read(std::string_view path) const {
   return within(sys::read_all(file, kReadLimit), "/proc/{}", path);
 }
 
+Result<std::string> Procfs::read_value(std::string_view path) const {
+  TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
+  return within(sys::read_value(file, kReadLimit), "/proc/{}", path);
+}
+
 Result<UniqueFd> Procfs::reopen(Fd descriptor, int flags) const {
   TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
   const std::string name = std::to_string(descriptor.value);

@@ -110,7 +110,7 @@ void reset_signals() {
 }
 
 void reset_signals(const Procfs& procfs) {
-  const std::string status = procfs.read("self/status").value_or("");
+  const std::string status = procfs.read_value("self/status").value_or("");
   const auto ignored = signals_in(status, "\nSigIgn:\t");
   const auto caught = signals_in(status, "\nSigCgt:\t");
   if (!ignored || !caught) return reset_signals();

@@ -11,7 +11,7 @@ namespace ocirun::linux {
 /// Makes sure that this process runs from a sealed copy of its executable, so that a container that
 /// reaches /proc/PID/exe does not find the host's file behind it (runc CVE-2019-5736). Returns if
 /// the process runs from such a copy already: a copy in memory, or the overlay of a kept image that
-/// entry.cpp executes before libc starts. Otherwise executes a copy with the same arguments and
+/// entry.cpp has put in the program's place. Otherwise executes a copy with the same arguments and
 /// environment, and does not return.
 Result<void> reexec_sealed(char* const argv[]);
 

@@ -81,7 +81,7 @@ static inline bool may_hold_images(const struct statx& directory, unsigned long 
 }
 
 /// Writes `copy`, the content of the running executable, into the image directory, for entry.cpp of
-/// a later command to execute. Keeps the newest four images. Does nothing if the executable was
+/// a later command. Keeps the newest four images. Does nothing if the executable was
 /// changed less than two seconds ago. Failures are ignored: the caller executes `copy` itself.
 /// `executable` is the result of statx(2) from before the content was read.
 void keep_image(Fd copy, const struct statx& executable);

@@ -49,7 +49,7 @@ std::optional<std::string> path_below(std::string_view text, std::string_view co
 Result<UniqueFd> open_cgroup_of_init(Fd container, int init) {
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   TRY_ASSIGN(const std::string name, name_in_hierarchy(procfs, container));
-  TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/cgroup", init)));
+  TRY_ASSIGN(const std::string text, procfs.read_value(fmt::format("{}/cgroup", init)));
   const auto below = path_below(text, name);
   if (!below)
     return refuse(

@@ -1,9 +1,14 @@
-#include <boost/test/unit_test.hpp>
-
 #include "cgroups/hierarchies/layout.hpp"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "linux/base/syscalls.hpp"
+#include "tests/child_test.hpp"
 
 using namespace ocirun;
 using namespace ocirun::cgroups;
+using namespace ocirun::test;
 
 namespace {
 
@@ -122,6 +127,40 @@ BOOST_AUTO_TEST_CASE(a_host_without_cgroups_is_told_what_to_do) {
   BOOST_TEST(layout.error().message().contains("--cgroup-manager=disabled"));
   BOOST_TEST(!parse_layout("", ""));
   BOOST_TEST(!parse_layout("garbage", "garbage"));
+}
+
+// This host may have hierarchies of v1 too: the text says that it has none.
+CHILD_TEST(the_usual_layout_needs_no_mount_table, CLONE_NEWNS) {
+  const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  must(linux::sys::mount("tmpfs", "/sys/fs/cgroup", "tmpfs", 0, nullptr));
+  BOOST_TEST(!usual_layout(procfs, "0::/a\n"));
+  must(linux::sys::mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, nullptr));
+  const auto layout = usual_layout(procfs, "0::/a/b c\n");
+  BOOST_REQUIRE(layout);
+  BOOST_TEST(layout->pure_v2());
+  BOOST_REQUIRE(layout->hierarchies.size() == 1u);
+  const Hierarchy& unified = layout->hierarchies.front();
+  BOOST_TEST(unified.mount_point.string() == "/sys/fs/cgroup");
+  BOOST_TEST(unified.root == "/");
+  BOOST_TEST(unified.own_path == "/a/b c");
+  BOOST_TEST(unified.controllers.empty());
+  for (const char* text : {"", "0::/", "9:name=systemd:/\n0::/\n", "0::/\n9:name=systemd:/\n"})
+    BOOST_TEST(!usual_layout(procfs, text));
+  // In a cgroup namespace the same mount shows more than the namespace.
+  BOOST_REQUIRE(::unshare(CLONE_NEWCGROUP) == 0);
+  BOOST_TEST(!usual_layout(procfs, "0::/\n"));
+}
+
+CHILD_TEST(a_part_of_the_hierarchy_is_not_the_usual_layout, CLONE_NEWNS) {
+  const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  must(linux::sys::mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, nullptr));
+  const std::string below = fmt::format("/sys/fs/cgroup/ocirun-layout-{}", ::getpid());
+  BOOST_REQUIRE(::mkdir(below.c_str(), 0755) == 0);
+  BOOST_TEST(usual_layout(procfs, "0::/\n").has_value());
+  must(linux::sys::mount(below.c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr));
+  BOOST_TEST(!usual_layout(procfs, "0::/\n"));
+  must(linux::sys::unmount("/sys/fs/cgroup", linux::sys::kDetach));
+  BOOST_TEST(::rmdir(below.c_str()) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(this_host_is_read) {
