@@ -148,16 +148,16 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   done
 }
 
-# runs_from_image COMMAND…: a container in the foreground, whose ocirun has nothing of the executable any more.
+# runs_from_image EXECUTABLE COMMAND…: a container in the foreground, whose ocirun has nothing of the executable any more.
 runs_from_image() {
   program sleep 1000
-  helper "$@" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  helper "${@:2}" "$1" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   eventually status_is running
   [[ $(readlink "/proc/$HELPER/exe") == /ocirun-* ]]
   output=$(<"/proc/$HELPER/maps")
   output_mentions " /ocirun-"
-  output_never_mentions "$TMP/cp"
-  equal "$TMP/cp --root $ROOT run --bundle $BUNDLE $ID " "$(tr '\0' ' ' <"/proc/$HELPER/cmdline")"
+  output_never_mentions "$1"
+  equal "$1 --root $ROOT run --bundle $BUNDLE $ID " "$(tr '\0' ' ' <"/proc/$HELPER/cmdline")"
   was_executed=$(grep -c -z _OCIRUN_DIRECTORY= "/proc/$HELPER/environ") || true
   ocirun delete --force "$ID"
 }
@@ -171,8 +171,44 @@ runs_from_image() {
   eventually keeps_an_image "$TMP/cp"
   runs_from_image "$TMP/cp"
   equal 0 "$was_executed"
-  runs_from_image "$REPO/integration/lib/without" PR_SET_MM -- "$TMP/cp"
+  runs_from_image "$TMP/cp" "$REPO/integration/lib/without" PR_SET_MM --
   equal 1 "$was_executed"
+}
+
+# There the kernel does not see that a mapping of the executable is left.
+@test "an image takes the place of an executable on an overlay, and none of its mappings is left" {
+  needs_system_call fsopen
+  local was_executed
+  mkdir "$TMP/lower" "$TMP/lower2" "$TMP/merged"
+  cp "$OCIRUN" "$TMP/lower/runtime"
+  mount -t overlay -o "lowerdir=$TMP/lower:$TMP/lower2" overlay "$TMP/merged"
+  program /bin/true
+  eventually keeps_an_image "$TMP/merged/runtime"
+  runs_from_image "$TMP/merged/runtime"
+  output_never_mentions /runtime
+  umount "$TMP/merged"
+}
+
+DAMAGES=(': >IMAGE' 'truncate -s 1M IMAGE' 'printf 12345678 | dd of=IMAGE bs=1 seek=24 conv=notrunc status=none')
+
+@test "a damaged image, and one of another program, is not run but made anew" {
+  needs_system_call fsopen
+  local damage image
+  cp "$OCIRUN" "$TMP/cp"
+  program /bin/true
+  eventually keeps_an_image "$TMP/cp"
+  image=$(compgen -G "$IMAGES/*-$(stat -c '%i-%s-%Z' "$TMP/cp")-*")
+  for damage in "${DAMAGES[@]}"; do
+    (eval "${damage//IMAGE/$image}")
+    program sleep 1000
+    OCIRUN=$TMP/cp create
+    equal "/memfd:ocirun (deleted)" "$(image_of_init)"
+    ocirun delete --force "$ID"
+    cmp "$TMP/cp" "$image"
+    OCIRUN=$TMP/cp create
+    [[ $(image_of_init) == /ocirun-* ]]
+    ocirun delete --force "$ID"
+  done
 }
 
 @test "an executable that was overwritten runs as what it is now" {

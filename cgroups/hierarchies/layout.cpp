@@ -125,7 +125,7 @@ std::optional<Layout> usual_layout(const linux::Procfs& procfs, std::string_view
   constexpr std::string_view kUnified = "0::";
   if (!own_cgroups.starts_with(kUnified) || own_cgroups.find('\n') + 1 != own_cgroups.size())
     return std::nullopt;
-  const auto root = linux::sys::open(kUsualMountPoint, O_PATH | O_DIRECTORY);
+  const auto root = linux::sys::open(kUsualMountPoint, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (!root || !is_root_of_v2(*root) || !is_in_initial_cgroup_namespace(procfs))
     return std::nullopt;
   own_cgroups.remove_prefix(kUnified.size());

@@ -173,6 +173,15 @@ void execute_image(long mount, const char* name, const Start& start, const char*
   system_call(SYS_execveat, mount, address(name), address(start.argv), address(variables), 0);
 }
 
+// Whether the image has the size and the beginning of the running executable. A file of an image of
+// a filesystem (squashfs) may have all numbers in its name in common with an older version.
+bool is_copy(long image, const struct statx& executable) {
+  struct statx status;
+  return system_call(SYS_statx, image, address(""), AT_EMPTY_PATH, STATX_SIZE, address(&status)) ==
+             0 &&
+         status.stx_size == executable.stx_size && is_of_this_program(image);
+}
+
 // Returns if no image is needed, if this process runs from the image now, and if no image can be
 // run.
 void run_from_image(const long* stack) {
@@ -190,7 +199,7 @@ void run_from_image(const long* stack) {
   const long length =
       system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), sizeof path);
   if (length <= 0 || length == static_cast<long>(sizeof path)) return;
-  char* end = path + length;
+  char* end = path + length - 1;
   while (end > path && *end != '/') --end;
   *end = '\0';
 
@@ -205,11 +214,15 @@ void run_from_image(const long* stack) {
   const long mount = directory >= 0 ? mount_overlay(directory) : -1;
   const long image =
       mount >= 0 ? system_call(SYS_openat, mount, address(name), O_RDONLY | O_CLOEXEC) : -1;
-  if (image >= 0 && map_image(image, stack)) {
+  if (image < 0) {
+    ocirun_kept_image = KeptImage::kMissing;
+  } else if (!is_copy(image, executable)) {
+    ocirun_kept_image = KeptImage::kWrong;
+  } else if (map_image(image, stack)) {
+    ocirun_kept_image = KeptImage::kMapped;
     append(ocirun_directory, path);
   } else {
-    if (image >= 0) execute_image(mount, name, start, path);
-    ocirun_image_is_missing = true;
+    execute_image(mount, name, start, path);
   }
   // Open descriptors would look like descriptors that the caller wants to pass to the container.
   for (const long descriptor : {image, mount, directory})

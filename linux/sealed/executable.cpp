@@ -108,7 +108,7 @@ Result<UniqueFd> copy_sealed(Fd executable) {
 }
 
 Result<void> reexec_sealed(char* const argv[]) {
-  if (*ocirun_directory != '\0') {
+  if (ocirun_kept_image == KeptImage::kMapped) {
     ::prctl(PR_SET_NAME, kImageName);  // else the name is that of the file
     return {};
   }
@@ -123,7 +123,9 @@ Result<void> reexec_sealed(char* const argv[]) {
   const bool is_known =
       ::statx(executable.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0;
   TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
-  if (ocirun_image_is_missing && is_known) keep_image(copy, status);
+  const bool may_keep =
+      ocirun_kept_image == KeptImage::kMissing || ocirun_kept_image == KeptImage::kWrong;
+  if (may_keep && is_known) keep_image(copy, status);
   ::fexecve(copy.get(), argv, environ);
   return fail(errno, "execute the sealed copy of the executable");
 }
@@ -131,7 +133,7 @@ Result<void> reexec_sealed(char* const argv[]) {
 namespace {
 
 std::string find_directory() {
-  if (*ocirun_directory != '\0') return ocirun_directory;
+  if (ocirun_kept_image == KeptImage::kMapped) return ocirun_directory;
   // Only a sealed image trusts the environment variable, because ocirun has set the variable for
   // the image. ocirun executes its other programs from that directory.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -21,7 +21,7 @@
 
 namespace ocirun::linux {
 
-constinit bool ocirun_image_is_missing = false;
+constinit KeptImage ocirun_kept_image = KeptImage::kNone;
 constinit char ocirun_directory[kLongestPath] = {};
 
 namespace {
@@ -112,7 +112,10 @@ Result<void> keep(Fd copy, const struct statx& executable) {
   std::array<char, kLongestImageName> name{};
   append_image_name(name.data(), executable);
   TRY_ASSIGN(const UniqueFd directory, open_directory());
-  if (sys::fstatat(directory, name.data())) return {};
+  if (ocirun_kept_image == KeptImage::kWrong)
+    static_cast<void>(sys::unlinkat(directory, name.data(), 0));
+  else if (sys::fstatat(directory, name.data()))
+    return {};
   TRY(write_image(directory, name.data(), copy, static_cast<std::size_t>(executable.stx_size)));
   return remove_oldest(directory);
 }

@@ -30,8 +30,8 @@ static inline char* append_number(char* end, unsigned long long number) {
 }
 
 /// Writes the name of the image of `executable` to `end`, where kLongestImageName bytes have to be
-/// free. Returns the place of the terminating NUL. The name identifies one content of one file:
-/// writing to a file changes its ctime. /proc/PID/exe shows this name.
+/// free. Returns the place of the terminating NUL. On most filesystems the name identifies one
+/// content of one file: writing to a file changes its ctime. /proc/PID/exe shows this name.
 static inline char* append_image_name(char* end, const struct statx& executable) {
   for (const char* letter = "ocirun-"; *letter != '\0'; ++letter) *end++ = *letter;
   const unsigned long long parts[] = {executable.stx_dev_major,
@@ -86,12 +86,17 @@ static inline bool may_hold_images(const struct statx& directory, unsigned long 
 /// `executable` is the result of statx(2) from before the content was read.
 void keep_image(Fd copy, const struct statx& executable);
 
-/// True if entry.cpp looked for an image and could not run from one: reexec_sealed() then calls
-/// keep_image().
-extern "C" [[gnu::visibility("hidden")]] bool ocirun_image_is_missing;
+/// What entry.cpp has found. If the image was missing or wrong, reexec_sealed() calls keep_image().
+enum class KeptImage : unsigned char {
+  kNone,     // none was looked for, or the kernel did not let the process run from it
+  kMissing,  // of the directory, the overlay or the image
+  kWrong,    // it is no copy of the running executable
+  kMapped,   // the process runs from it
+};
+extern "C" [[gnu::visibility("hidden")]] KeptImage ocirun_kept_image;
 
 inline constexpr std::size_t kLongestPath = 4096;
-/// The directory of the executable if entry.cpp has put an image in its place, otherwise "".
+/// The directory of the executable if the process runs from a kept image that was mapped.
 extern "C" [[gnu::visibility("hidden")]] char ocirun_directory[kLongestPath];
 
 }  // namespace ocirun::linux

@@ -32,17 +32,14 @@ const Segment* first_segment() {
 }
 const Segment* end_of_segments() { return first_segment() + __ehdr_start.e_phnum; }
 
-// Where a segment lies in memory. `begin` is rounded down to a page: x86-64 has pages of 4 KiB, and
-// the linker aligns the segments of other processors to their largest page.
-struct Range {
-  unsigned long begin, end;
-};
-Range range_of(const Segment& segment) {
-  const unsigned long start = load_address() + segment.p_vaddr;
-  return {.begin = start & ~(segment.p_align - 1), .end = start + segment.p_filesz};
-}
+unsigned long start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
+unsigned long end_of(const Segment& segment) { return start_of(segment) + segment.p_filesz; }
 
 #if defined(__x86_64__)
+constexpr unsigned long kPage = 4096;
+unsigned long round_down(unsigned long number) { return number & ~(kPage - 1); }
+unsigned long round_up(unsigned long number) { return round_down(number + kPage - 1); }
+
 int protection_of(const Segment& segment) {
   return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
          ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
@@ -50,22 +47,21 @@ int protection_of(const Segment& segment) {
 }
 
 bool map_segment(long image, const Segment& segment) {
-  const Range range = range_of(segment);
-  const unsigned long offset = segment.p_offset & ~(segment.p_align - 1);
-  if (system_call(SYS_mmap, static_cast<long>(range.begin),
-                  static_cast<long>(range.end - range.begin), protection_of(segment),
-                  MAP_PRIVATE | MAP_FIXED, image, static_cast<long>(offset)) < 0)
+  const unsigned long begin = round_down(start_of(segment));
+  const unsigned long end = end_of(segment);
+  if (system_call(SYS_mmap, static_cast<long>(begin), static_cast<long>(end - begin),
+                  protection_of(segment), MAP_PRIVATE | MAP_FIXED, image,
+                  static_cast<long>(round_down(segment.p_offset))) < 0)
     return false;
   if ((segment.p_flags & PF_W) == 0) return true;
   // The static variables that begin as zero follow in the last page, where the file has other data.
-  const unsigned long page_end = (range.end + segment.p_align - 1) & ~(segment.p_align - 1);
-  for (auto* byte = reinterpret_cast<volatile char*>(range.end);
-       byte != reinterpret_cast<volatile char*>(page_end); ++byte)
+  for (auto* byte = reinterpret_cast<volatile char*>(end);
+       byte != reinterpret_cast<volatile char*>(round_up(end)); ++byte)
     *byte = 0;
   return true;
 }
 
-const char* end_of(const char* text) {
+const char* behind(const char* text) {
   while (*text != '\0') ++text;
   return text + 1;
 }
@@ -84,41 +80,55 @@ prctl_mm_map describe_process(const long* stack) {
   prctl_mm_map map{};
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
     if (segment->p_type != PT_LOAD) continue;
-    const Range range = range_of(*segment);
-    if ((segment->p_flags & PF_X) != 0) map.start_code = range.begin, map.end_code = range.end;
-    if ((segment->p_flags & PF_W) != 0) map.start_data = range.begin, map.end_data = range.end;
+    if ((segment->p_flags & PF_X) != 0)
+      map.start_code = start_of(*segment), map.end_code = end_of(*segment);
+    if ((segment->p_flags & PF_W) != 0)
+      map.start_data = start_of(*segment), map.end_data = end_of(*segment);
   }
   map.start_brk = map.brk = static_cast<unsigned long>(system_call(SYS_brk, 0));
   map.start_stack = number(stack);
   map.arg_start = number(argv[0]);
-  map.arg_end = map.env_start = number(end_of(argv[argc - 1]));
-  map.env_end = last == environment ? map.env_start : number(end_of(last[-1]));
+  map.arg_end = map.env_start = number(behind(argv[argc - 1]));
+  map.env_end = last == environment ? map.env_start : number(behind(last[-1]));
   return map;
 }
 #endif
 
 }  // namespace
 
-bool map_image([[maybe_unused]] long image, [[maybe_unused]] const long* stack) {
+bool is_of_this_program(long image) {
+  const Segment* first = first_segment();
+  while (first->p_type != PT_LOAD) ++first;
+  char there[4096];
+  const unsigned long size = first->p_filesz < sizeof there ? first->p_filesz : sizeof there;
+  if (system_call(SYS_pread64, image, address(there), static_cast<long>(size), 0) !=
+      static_cast<long>(size))
+    return false;
+  const auto* here = reinterpret_cast<const char*>(load_address());
+  for (unsigned long i = 0; i < size; ++i)
+    if (there[i] != here[i]) return false;
+  return true;
+}
+
 #if defined(__x86_64__)
+bool map_image(long image, const long* stack) {
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment)
     if (segment->p_type == PT_LOAD && !map_segment(image, *segment)) return false;
   prctl_mm_map map = describe_process(stack);
   map.exe_fd = static_cast<unsigned>(image);
-  // The kernel refuses with EBUSY while a mapping of the executable is left.
+  // While a mapping of the executable is left, the kernel refuses with EBUSY, but not if the
+  // executable lies on an overlay. So all mappings must have been replaced above.
   return system_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, address(&map), sizeof map) == 0;
-#else
-  return false;  // arm64: mmap(2) would have to repeat flags that execve(2) sets, such as PROT_BTI
-#endif
 }
 
 void populate_data() {
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
     if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) == 0) continue;
-    const Range range = range_of(*segment);
-    system_call(SYS_madvise, static_cast<long>(range.begin),
-                static_cast<long>(range.end - range.begin), MADV_POPULATE_WRITE);
+    const unsigned long begin = round_down(start_of(*segment));
+    system_call(SYS_madvise, static_cast<long>(begin), static_cast<long>(end_of(*segment) - begin),
+                MADV_POPULATE_WRITE);
   }
 }
+#endif
 
 }  // namespace ocirun::linux
