@@ -18,14 +18,13 @@ teardown() {
 WAYS=(cp truncation dd)
 UNTIL_GO='echo >/ready; until [ -e /go ]; do usleep 10000; done; exit 7'
 
-# make_runtimes: makes a copy of the runtime for each way of overwriting. A new file is executed from memory, an older one from an
-# image.
+# make_runtimes: makes a copy of the runtime for each way of overwriting. A new file runs from memory, an older one from an image.
 make_runtimes() {
   local way
   for way in "${WAYS[@]}"; do cp "$OCIRUN" "$TMP/$way"; done
 }
 
-# keep_images: runs the copies until all of them are executed from images.
+# keep_images: runs the copies until all of them run from images.
 keep_images() {
   local way
   program /bin/true
@@ -148,7 +147,8 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   done
 }
 
-# runs_from_image EXECUTABLE COMMAND…: a container in the foreground, whose ocirun has nothing of the executable any more.
+# runs_from_image EXECUTABLE [WRAPPER…]: `run` in the foreground, started by the wrapper, runs from an image and maps nothing of the
+# executable. Sets $output to its mappings, $was_executed to 1 if the image was executed, 0 if it was mapped.
 runs_from_image() {
   program sleep 1000
   helper "${@:2}" "$1" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
@@ -175,31 +175,40 @@ runs_from_image() {
   equal 1 "$was_executed"
 }
 
-# There the kernel does not see that a mapping of the executable is left.
+# If the executable lies on an overlay, the kernel accepts another file although a mapping of the executable is left (no EBUSY).
 @test "an image takes the place of an executable on an overlay, and none of its mappings is left" {
   needs_system_call fsopen
   local was_executed
+  [[ $(uname -m) == x86_64 ]] || skip "on other processors images are executed"
   mkdir "$TMP/lower" "$TMP/lower2" "$TMP/merged"
   cp "$OCIRUN" "$TMP/lower/runtime"
   mount -t overlay -o "lowerdir=$TMP/lower:$TMP/lower2" overlay "$TMP/merged"
   program /bin/true
   eventually keeps_an_image "$TMP/merged/runtime"
   runs_from_image "$TMP/merged/runtime"
+  equal 0 "$was_executed"
   output_never_mentions /runtime
   umount "$TMP/merged"
 }
 
-DAMAGES=(': >IMAGE' 'truncate -s 1M IMAGE' 'printf 12345678 | dd of=IMAGE bs=1 seek=24 conv=notrunc status=none')
+# damage WAY IMAGE. changed: another entry point in the ELF header, as another version of the program may have.
+damage() {
+  case $1 in
+    emptied) : >"$2" ;;
+    shortened) truncate -s 1M "$2" ;;
+    changed) printf 12345678 | dd of="$2" bs=1 seek=24 conv=notrunc status=none ;;
+  esac
+}
 
 @test "a damaged image, and one of another program, is not run but made anew" {
   needs_system_call fsopen
-  local damage image
+  local way image
   cp "$OCIRUN" "$TMP/cp"
   program /bin/true
   eventually keeps_an_image "$TMP/cp"
   image=$(compgen -G "$IMAGES/*-$(stat -c '%i-%s-%Z' "$TMP/cp")-*")
-  for damage in "${DAMAGES[@]}"; do
-    (eval "${damage//IMAGE/$image}")
+  for way in emptied shortened changed; do
+    damage "$way" "$image"
     program sleep 1000
     OCIRUN=$TMP/cp create
     equal "/memfd:ocirun (deleted)" "$(image_of_init)"

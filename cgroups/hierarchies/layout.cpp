@@ -104,6 +104,7 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
 
 namespace {
 
+// In another cgroup namespace a mount may show more than the namespace (root "/..").
 bool is_in_initial_cgroup_namespace(const linux::Procfs& procfs) {
   const auto namespaces = procfs.open_file("self/ns", O_PATH | O_DIRECTORY);
   if (!namespaces) return false;
@@ -111,6 +112,7 @@ bool is_in_initial_cgroup_namespace(const linux::Procfs& procfs) {
   return own && *own == "cgroup:[4026531835]";  // PROC_CGROUP_INIT_INO of the kernel
 }
 
+// A bind of a part of the hierarchy has another inode.
 bool is_root_of_v2(Fd directory) {
   constexpr ino_t kRootInode = 1;
   const auto filesystem = linux::sys::fstatfs(directory);
@@ -123,6 +125,7 @@ bool is_root_of_v2(Fd directory) {
 
 std::optional<Layout> usual_layout(const linux::Procfs& procfs, std::string_view own_cgroups) {
   constexpr std::string_view kUnified = "0::";
+  // One line, "0::/path\n": there is no hierarchy of v1.
   if (!own_cgroups.starts_with(kUnified) || own_cgroups.find('\n') + 1 != own_cgroups.size())
     return std::nullopt;
   const auto root = linux::sys::open(kUsualMountPoint, O_PATH | O_DIRECTORY | O_NOFOLLOW);

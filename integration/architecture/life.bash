@@ -15,7 +15,7 @@ source "$here/scene.bash"
 # --- what the runtime says of itself ---------------------------------------------------------------
 
 check "features: the document names the architecture" features ".linux.seccomp.archs | index(\"$SECCOMP_NAME\")"
-check_output "features: how the copy of the executable is executed" "$SEALED" \
+check_output "features: which copy of the executable runs" "$SEALED" \
   sh -c "'$RUNTIME' features | jq -r '.annotations[\"org.ocirun.sealed\"]'"
 new_bundle
 check "validate: a good document" "$RUNTIME" validate "$BUNDLE"

@@ -5,7 +5,7 @@ export PATH=$PATH:/usr/sbin:/sbin
 here=$(dirname "${BASH_SOURCE[0]}")
 ROOT=$WORK/root BUNDLE=$WORK/bundle ID=${OCIRUN_TEST_MARK:-life-}$$
 
-# The architecture as seccomp calls it, how its build executes the copy of the executable (CMakeLists.txt: OCIRUN_SEALED_ENTRY), the size of a
+# The architecture as seccomp calls it, which copy of the executable its build runs from (CMakeLists.txt: OCIRUN_SEALED_ENTRY), the size of a
 # word, and the personality LINUX32 after execve(2), at which Linux for riscv64 drops it (also that of setarch(8)).
 SEALED=memory BITS=64 PERSONALITY=00000008
 case $ARCH in

@@ -33,8 +33,8 @@ class Procfs {
   Result<void> write(std::string_view path, std::string_view value) const;
   /// Reads a whole file of at most 1 MiB.
   Result<std::string> read(std::string_view path) const;
-  /// As read(), for a file that is no list (status, cgroup, attr/…; not mountinfo or uid_map), with
-  /// one read(2) if 4 KiB hold the text.
+  /// As read(), with one read(2) if the text is shorter than 4 KiB. Not for lists (mountinfo,
+  /// uid_map): sys::read_value() says why.
   Result<std::string> read_value(std::string_view path) const;
   /// Opens the file of an O_PATH descriptor with `flags`, through /proc/self/fd/N. That magic link
   /// is followed only after it was verified to lie on the mount of its directory.

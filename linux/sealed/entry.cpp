@@ -22,6 +22,7 @@
 
 #include <cstddef>
 
+#include "linux/sealed/initial_stack.hpp"
 #include "linux/sealed/kept_image.hpp"
 #include "linux/sealed/mappings.hpp"
 #include "linux/sealed/system_call.hpp"
@@ -147,70 +148,64 @@ long open_images(const char* runtime_directory) {
   return below;
 }
 
-struct Start {
-  const char* const* argv;
-  const char* const* environment;
-};
-
-Start read_stack(const long* stack) {
-  const auto* const argv = reinterpret_cast<const char* const*>(stack + 1);
-  return {.argv = argv, .environment = argv + stack[0] + 1};
+// The value of the first variable of this name ("NAME="), or a null pointer.
+const char* value_of(const char* const* environment, const char* name, std::size_t length) {
+  for (; *environment != nullptr; ++environment)
+    if (starts_with(*environment, name)) return *environment + length;
+  return nullptr;
 }
 
-// Executes the image with `directory`, that of the executable, in the environment. Returns on an
-// error.
-void execute_image(long mount, const char* name, const Start& start, const char* directory) {
-  char marker[sizeof kMarker + kLongestPath];
-  append(append(marker, kMarker), directory);
-  const char* variables[kMostVariables + 2];
-  std::size_t count = 0;
-  for (; start.environment[count] != nullptr; ++count) {
-    if (count == kMostVariables) return;
-    variables[count] = start.environment[count];
-  }
-  variables[count] = marker;
-  variables[count + 1] = nullptr;
-  system_call(SYS_execveat, mount, address(name), address(start.argv), address(variables), 0);
+bool read_executable_directory(char (&path)[kLongestPath]) {
+  const long length =
+      system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), sizeof path);
+  if (length <= 0 || length == static_cast<long>(sizeof path)) return false;
+  char* end = path + length - 1;
+  while (end > path && *end != '/') --end;
+  *end = '\0';
+  return true;
 }
 
-// Whether the image has the size and the beginning of the running executable. A file of an image of
-// a filesystem (squashfs) may have all numbers in its name in common with an older version.
+// Whether the image has the size and the beginning of the running executable. The size finds a
+// truncated image. The beginning finds another version: an executable in a squashfs may have the
+// device, inode, size and ctime of its older version.
 bool is_copy(long image, const struct statx& executable) {
   struct statx status;
   return system_call(SYS_statx, image, address(""), AT_EMPTY_PATH, STATX_SIZE, address(&status)) ==
              0 &&
-         status.stx_size == executable.stx_size && is_of_this_program(image);
+         status.stx_size == executable.stx_size && begins_as_this_program(image);
 }
 
-// Returns if no image is needed, if this process runs from the image now, and if no image can be
-// run.
-void run_from_image(const long* stack) {
-  const Start start = read_stack(stack);
-  if (!may_enter_a_namespace(start.argv)) return;
-
-  const char* runtime_directory = nullptr;
-  for (const char* const* variable = start.environment; *variable != nullptr; ++variable) {
-    if (starts_with(*variable, kMarker)) return;
-    if (starts_with(*variable, kRuntimeDirectoryVariable))
-      runtime_directory = *variable + sizeof kRuntimeDirectoryVariable - 1;
+// Executes the image, and passes `directory`, the executable's, in _OCIRUN_DIRECTORY. Returns on an
+// error, and if there are more than kMostVariables variables.
+void execute_image(long mount, const char* name, const InitialStack& stack, const char* directory) {
+  char marker[sizeof kMarker + kLongestPath];
+  append(append(marker, kMarker), directory);
+  const char* variables[kMostVariables + 2];
+  std::size_t count = 0;
+  for (; stack.environment[count] != nullptr; ++count) {
+    if (count == kMostVariables) return;
+    variables[count] = stack.environment[count];
   }
+  variables[count] = marker;
+  variables[count + 1] = nullptr;
+  system_call(SYS_execveat, mount, address(name), address(stack.argv), address(variables), 0);
+}
 
+// Maps or executes the image, if the command needs one. Does not return if the image is executed.
+void run_from_image(const InitialStack& stack) {
   char path[kLongestPath];
-  const long length =
-      system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), sizeof path);
-  if (length <= 0 || length == static_cast<long>(sizeof path)) return;
-  char* end = path + length - 1;
-  while (end > path && *end != '/') --end;
-  *end = '\0';
-
   struct statx executable;
   char name[kLongestImageName];
-  if (system_call(SYS_geteuid, 0) != 0 ||  // only root can mount the overlay
+  if (!may_enter_a_namespace(stack.argv) ||
+      value_of(stack.environment, kMarker, sizeof kMarker - 1) != nullptr ||
+      !read_executable_directory(path) ||
+      system_call(SYS_geteuid, 0) != 0 ||  // only root can mount the overlay
       system_call(SYS_statx, AT_FDCWD, address("/proc/self/exe"), 0, STATX_BASIC_STATS,
                   address(&executable)) != 0)
     return;
   append_image_name(name, executable);
-  const long directory = open_images(runtime_directory);
+  const long directory = open_images(
+      value_of(stack.environment, kRuntimeDirectoryVariable, sizeof kRuntimeDirectoryVariable - 1));
   const long mount = directory >= 0 ? mount_overlay(directory) : -1;
   const long image =
       mount >= 0 ? system_call(SYS_openat, mount, address(name), O_RDONLY | O_CLOEXEC) : -1;
@@ -222,7 +217,7 @@ void run_from_image(const long* stack) {
     ocirun_kept_image = KeptImage::kMapped;
     append(ocirun_directory, path);
   } else {
-    execute_image(mount, name, start, path);
+    execute_image(mount, name, stack, path);
   }
   // Open descriptors would look like descriptors that the caller wants to pass to the container.
   for (const long descriptor : {image, mount, directory})
@@ -231,8 +226,8 @@ void run_from_image(const long* stack) {
 
 }  // namespace
 
-// `stack` is the initial stack of the process: argc, argv, NULL, environment, NULL.
+// `stack` is where the stack pointer of the new process points to.
 extern "C" [[gnu::used]] void ocirun_before_libc(const long* stack) {
-  run_from_image(stack);
+  run_from_image(read_stack(stack));
   populate_data();
 }

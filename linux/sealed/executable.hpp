@@ -10,13 +10,13 @@ namespace ocirun::linux {
 
 /// Makes sure that this process runs from a sealed copy of its executable, so that a container that
 /// reaches /proc/PID/exe does not find the host's file behind it (runc CVE-2019-5736). Returns if
-/// the process runs from such a copy already: a copy in memory, or the overlay of a kept image that
-/// entry.cpp has put in the program's place. Otherwise executes a copy with the same arguments and
+/// the process runs from such a copy already: a copy in memory, or a kept image that entry.cpp has
+/// mapped or executed. Otherwise executes a copy with the same arguments and
 /// environment, and does not return.
 Result<void> reexec_sealed(char* const argv[]);
 
-/// How this build executes the copy: "overlay", by entry.cpp, or "memory" in builds without that
-/// file.
+/// Which copy this build runs from: "overlay" (a kept image, by entry.cpp), or "memory" in builds
+/// without entry.cpp.
 std::string_view way_of_sealed_execution();
 
 /// A copy in memory of the program behind `executable` that nobody can change, for fexecve(3).

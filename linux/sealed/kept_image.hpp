@@ -88,10 +88,10 @@ void keep_image(Fd copy, const struct statx& executable);
 
 /// What entry.cpp has found. If the image was missing or wrong, reexec_sealed() calls keep_image().
 enum class KeptImage : unsigned char {
-  kNone,     // none was looked for, or the kernel did not let the process run from it
-  kMissing,  // of the directory, the overlay or the image
-  kWrong,    // it is no copy of the running executable
-  kMapped,   // the process runs from it
+  kUnused,   // no image was looked for, or the image could be neither mapped nor executed
+  kMissing,  // there is no image, or no overlay can be mounted
+  kWrong,    // the image is no copy of the running executable
+  kMapped,   // the process runs from the image
 };
 extern "C" [[gnu::visibility("hidden")]] KeptImage ocirun_kept_image;
 

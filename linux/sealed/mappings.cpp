@@ -32,71 +32,9 @@ const Segment* first_segment() {
 }
 const Segment* end_of_segments() { return first_segment() + __ehdr_start.e_phnum; }
 
-unsigned long start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
-unsigned long end_of(const Segment& segment) { return start_of(segment) + segment.p_filesz; }
-
-#if defined(__x86_64__)
-constexpr unsigned long kPage = 4096;
-unsigned long round_down(unsigned long number) { return number & ~(kPage - 1); }
-unsigned long round_up(unsigned long number) { return round_down(number + kPage - 1); }
-
-int protection_of(const Segment& segment) {
-  return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
-         ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
-         ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
-}
-
-bool map_segment(long image, const Segment& segment) {
-  const unsigned long begin = round_down(start_of(segment));
-  const unsigned long end = end_of(segment);
-  if (system_call(SYS_mmap, static_cast<long>(begin), static_cast<long>(end - begin),
-                  protection_of(segment), MAP_PRIVATE | MAP_FIXED, image,
-                  static_cast<long>(round_down(segment.p_offset))) < 0)
-    return false;
-  if ((segment.p_flags & PF_W) == 0) return true;
-  // The static variables that begin as zero follow in the last page, where the file has other data.
-  for (auto* byte = reinterpret_cast<volatile char*>(end);
-       byte != reinterpret_cast<volatile char*>(round_up(end)); ++byte)
-    *byte = 0;
-  return true;
-}
-
-const char* behind(const char* text) {
-  while (*text != '\0') ++text;
-  return text + 1;
-}
-
-unsigned long number(const void* pointer) { return reinterpret_cast<unsigned long>(pointer); }
-
-// PR_SET_MM_MAP sets the file together with the addresses that the kernel knows of a process. The
-// addresses are those that execve(2) has set.
-prctl_mm_map describe_process(const long* stack) {
-  const long argc = stack[0];
-  const auto* const argv = reinterpret_cast<const char* const*>(stack + 1);
-  const auto* const environment = argv + argc + 1;
-  const char* const* last = environment;
-  while (*last != nullptr) ++last;
-
-  prctl_mm_map map{};
-  for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
-    if (segment->p_type != PT_LOAD) continue;
-    if ((segment->p_flags & PF_X) != 0)
-      map.start_code = start_of(*segment), map.end_code = end_of(*segment);
-    if ((segment->p_flags & PF_W) != 0)
-      map.start_data = start_of(*segment), map.end_data = end_of(*segment);
-  }
-  map.start_brk = map.brk = static_cast<unsigned long>(system_call(SYS_brk, 0));
-  map.start_stack = number(stack);
-  map.arg_start = number(argv[0]);
-  map.arg_end = map.env_start = number(behind(argv[argc - 1]));
-  map.env_end = last == environment ? map.env_start : number(behind(last[-1]));
-  return map;
-}
-#endif
-
 }  // namespace
 
-bool is_of_this_program(long image) {
+bool begins_as_this_program(long image) {
   const Segment* first = first_segment();
   while (first->p_type != PT_LOAD) ++first;
   char there[4096];
@@ -111,7 +49,71 @@ bool is_of_this_program(long image) {
 }
 
 #if defined(__x86_64__)
-bool map_image(long image, const long* stack) {
+namespace {
+
+constexpr unsigned long kPage = 4096;
+unsigned long round_down(unsigned long number) { return number & ~(kPage - 1); }
+unsigned long round_up(unsigned long number) { return round_down(number + kPage - 1); }
+
+unsigned long start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
+// Behind the end of this part the memory of the segment is zero.
+unsigned long end_of_file_part(const Segment& segment) {
+  return start_of(segment) + segment.p_filesz;
+}
+
+int protection_of(const Segment& segment) {
+  return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+         ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+         ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+}
+
+bool map_segment(long image, const Segment& segment) {
+  const unsigned long begin = round_down(start_of(segment));
+  const unsigned long end = end_of_file_part(segment);
+  if (system_call(SYS_mmap, static_cast<long>(begin), static_cast<long>(end - begin),
+                  protection_of(segment), MAP_PRIVATE | MAP_FIXED, image,
+                  static_cast<long>(round_down(segment.p_offset))) < 0)
+    return false;
+  if ((segment.p_flags & PF_W) == 0) return true;
+  // The static variables that begin as zero follow in the last page, where the file has other data.
+  for (auto* byte = reinterpret_cast<volatile char*>(end);
+       byte != reinterpret_cast<volatile char*>(round_up(end)); ++byte)
+    *byte = 0;
+  return true;
+}
+
+const char* after_nul(const char* text) {
+  while (*text != '\0') ++text;
+  return text + 1;
+}
+
+unsigned long number(const void* pointer) { return reinterpret_cast<unsigned long>(pointer); }
+
+// PR_SET_MM_MAP sets the file together with the addresses that the kernel knows of a process. The
+// addresses are those that execve(2) has set.
+prctl_mm_map describe_process(const InitialStack& stack) {
+  const char* const* last = stack.environment;
+  while (*last != nullptr) ++last;
+
+  prctl_mm_map map{};
+  for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
+    if (segment->p_type != PT_LOAD) continue;
+    if ((segment->p_flags & PF_X) != 0)
+      map.start_code = start_of(*segment), map.end_code = end_of_file_part(*segment);
+    if ((segment->p_flags & PF_W) != 0)
+      map.start_data = start_of(*segment), map.end_data = end_of_file_part(*segment);
+  }
+  map.start_brk = map.brk = static_cast<unsigned long>(system_call(SYS_brk, 0));
+  map.start_stack = number(stack.top);
+  map.arg_start = number(stack.argv[0]);
+  map.arg_end = map.env_start = number(after_nul(stack.argv[stack.argc - 1]));
+  map.env_end = last == stack.environment ? map.env_start : number(after_nul(last[-1]));
+  return map;
+}
+
+}  // namespace
+
+bool map_image(long image, const InitialStack& stack) {
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment)
     if (segment->p_type == PT_LOAD && !map_segment(image, *segment)) return false;
   prctl_mm_map map = describe_process(stack);
@@ -125,8 +127,8 @@ void populate_data() {
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
     if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) == 0) continue;
     const unsigned long begin = round_down(start_of(*segment));
-    system_call(SYS_madvise, static_cast<long>(begin), static_cast<long>(end_of(*segment) - begin),
-                MADV_POPULATE_WRITE);
+    system_call(SYS_madvise, static_cast<long>(begin),
+                static_cast<long>(end_of_file_part(*segment) - begin), MADV_POPULATE_WRITE);
   }
 }
 #endif

@@ -1,7 +1,9 @@
 #pragma once
 
 // System calls for the code that runs before libc starts (entry.cpp). They return a negative errno
-// on an error. Internal linkage, because only that code is compiled without the stack protector.
+// on an error. They have internal linkage: the linker must not take a copy that was compiled with
+// the stack protector.
+namespace ocirun::linux {
 
 static inline long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
 static inline long address(const char* const* list) { return reinterpret_cast<long>(list); }
@@ -36,3 +38,5 @@ static inline long system_call(long number, long a, long b = 0, long c = 0, long
   return x0;
 }
 #endif
+
+}  // namespace ocirun::linux

@@ -1,5 +1,6 @@
 #include "cgroups/hierarchies/layout.hpp"
 
+#include <fmt/format.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -129,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_host_without_cgroups_is_told_what_to_do) {
   BOOST_TEST(!parse_layout("garbage", "garbage"));
 }
 
-// This host may have hierarchies of v1 too: the text says that it has none.
+// This host may have hierarchies of v1 too; usual_layout() learns of them from its argument alone.
 CHILD_TEST(the_usual_layout_needs_no_mount_table, CLONE_NEWNS) {
   const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   must(linux::sys::mount("tmpfs", "/sys/fs/cgroup", "tmpfs", 0, nullptr));
