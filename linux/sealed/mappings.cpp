@@ -30,7 +30,6 @@ unsigned long load_address() {
 const Segment* first_segment() {
   return reinterpret_cast<const Segment*>(load_address() + __ehdr_start.e_phoff);
 }
-const Segment* end_of_segments() { return first_segment() + __ehdr_start.e_phnum; }
 
 }  // namespace
 
@@ -55,6 +54,7 @@ constexpr unsigned long kPage = 4096;
 unsigned long round_down(unsigned long number) { return number & ~(kPage - 1); }
 unsigned long round_up(unsigned long number) { return round_down(number + kPage - 1); }
 
+const Segment* end_of_segments() { return first_segment() + __ehdr_start.e_phnum; }
 unsigned long start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
 // Behind the end of this part the memory of the segment is zero.
 unsigned long end_of_file_part(const Segment& segment) {
