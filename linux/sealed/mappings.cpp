@@ -12,7 +12,7 @@
 #endif
 
 // The linker's name for the ELF header, which the first mapping of the program begins with.
-extern "C" [[gnu::visibility("hidden")]] const Elf64_Ehdr __ehdr_start;
+extern "C" [[gnu::visibility("hidden")]] char elf_header[] asm("__ehdr_start");
 
 namespace ocirun::linux {
 namespace {
@@ -21,14 +21,15 @@ using Segment = Elf64_Phdr;
 
 // The address at which the kernel has loaded the program. The compiler must not see where the value
 // comes from: it would read sums with the value from a table, which is not relocated yet.
-unsigned long load_address() {
-  unsigned long base = reinterpret_cast<unsigned long>(&__ehdr_start);
+char* load_address() {
+  char* base = elf_header;
   asm("" : "+r"(base));
   return base;
 }
 
+const Elf64_Ehdr& header() { return *reinterpret_cast<const Elf64_Ehdr*>(load_address()); }
 const Segment* first_segment() {
-  return reinterpret_cast<const Segment*>(load_address() + __ehdr_start.e_phoff);
+  return reinterpret_cast<const Segment*>(load_address() + header().e_phoff);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ bool begins_as_this_program(long image) {
   if (system_call(SYS_pread64, image, address(there), static_cast<long>(size), 0) !=
       static_cast<long>(size))
     return false;
-  const auto* here = reinterpret_cast<const char*>(load_address());
+  const char* const here = load_address();
   for (unsigned long i = 0; i < size; ++i)
     if (there[i] != here[i]) return false;
   return true;
@@ -51,15 +52,17 @@ bool begins_as_this_program(long image) {
 namespace {
 
 constexpr unsigned long kPage = 4096;
-unsigned long round_down(unsigned long number) { return number & ~(kPage - 1); }
-unsigned long round_up(unsigned long number) { return round_down(number + kPage - 1); }
 
-const Segment* end_of_segments() { return first_segment() + __ehdr_start.e_phnum; }
-unsigned long start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
-// Behind the end of this part the memory of the segment is zero.
-unsigned long end_of_file_part(const Segment& segment) {
-  return start_of(segment) + segment.p_filesz;
+unsigned long number(const volatile void* pointer) {
+  return reinterpret_cast<unsigned long>(pointer);
 }
+
+const Segment* end_of_segments() { return first_segment() + header().e_phnum; }
+char* start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
+// Behind the end of this part the memory of the segment is zero.
+char* end_of_file_part(const Segment& segment) { return start_of(segment) + segment.p_filesz; }
+// The distance of the segment from the beginning of its first page.
+unsigned long inset_of(const Segment& segment) { return number(start_of(segment)) % kPage; }
 
 int protection_of(const Segment& segment) {
   return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
@@ -68,16 +71,14 @@ int protection_of(const Segment& segment) {
 }
 
 bool map_segment(long image, const Segment& segment) {
-  const unsigned long begin = round_down(start_of(segment));
-  const unsigned long end = end_of_file_part(segment);
-  if (system_call(SYS_mmap, static_cast<long>(begin), static_cast<long>(end - begin),
-                  protection_of(segment), MAP_PRIVATE | MAP_FIXED, image,
-                  static_cast<long>(round_down(segment.p_offset))) < 0)
+  const unsigned long inset = inset_of(segment);
+  if (system_call(SYS_mmap, address(start_of(segment) - inset),
+                  static_cast<long>(inset + segment.p_filesz), protection_of(segment),
+                  MAP_PRIVATE | MAP_FIXED, image, static_cast<long>(segment.p_offset - inset)) < 0)
     return false;
   if ((segment.p_flags & PF_W) == 0) return true;
   // The static variables that begin as zero follow in the last page, where the file has other data.
-  for (auto* byte = reinterpret_cast<volatile char*>(end);
-       byte != reinterpret_cast<volatile char*>(round_up(end)); ++byte)
+  for (volatile char* byte = end_of_file_part(segment); number(byte) % kPage != 0; ++byte)
     *byte = 0;
   return true;
 }
@@ -86,8 +87,6 @@ const char* after_nul(const char* text) {
   while (*text != '\0') ++text;
   return text + 1;
 }
-
-unsigned long number(const void* pointer) { return reinterpret_cast<unsigned long>(pointer); }
 
 // PR_SET_MM_MAP sets the file together with the addresses that the kernel knows of a process. The
 // addresses are those that execve(2) has set.
@@ -99,9 +98,11 @@ prctl_mm_map describe_process(const InitialStack& stack) {
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
     if (segment->p_type != PT_LOAD) continue;
     if ((segment->p_flags & PF_X) != 0)
-      map.start_code = start_of(*segment), map.end_code = end_of_file_part(*segment);
+      map.start_code = number(start_of(*segment)),
+      map.end_code = number(end_of_file_part(*segment));
     if ((segment->p_flags & PF_W) != 0)
-      map.start_data = start_of(*segment), map.end_data = end_of_file_part(*segment);
+      map.start_data = number(start_of(*segment)),
+      map.end_data = number(end_of_file_part(*segment));
   }
   map.start_brk = map.brk = static_cast<unsigned long>(system_call(SYS_brk, 0));
   map.start_stack = number(stack.top);
@@ -126,9 +127,9 @@ bool map_image(long image, const InitialStack& stack) {
 void populate_data() {
   for (const Segment* segment = first_segment(); segment != end_of_segments(); ++segment) {
     if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) == 0) continue;
-    const unsigned long begin = round_down(start_of(*segment));
-    system_call(SYS_madvise, static_cast<long>(begin),
-                static_cast<long>(end_of_file_part(*segment) - begin), MADV_POPULATE_WRITE);
+    const unsigned long inset = inset_of(*segment);
+    system_call(SYS_madvise, address(start_of(*segment) - inset),
+                static_cast<long>(inset + segment->p_filesz), MADV_POPULATE_WRITE);
   }
 }
 #endif
