@@ -59,18 +59,41 @@ source "$LIB/systemd-beds.bash"
 @test "R-45 R-11 on cgroup v2 the memory limit of a pod is felt by its containers together, and status tells who was killed" {
   machine '
     pod_image
-    pod_document "sleep 1; exec tail -c 40000000 /dev/zero" 48Mi
+    pod_document "test \$AC_APP_NAME = two || exec tail -c 20000000 /dev/zero
+      until test -e /grow; do sleep 0.1; done
+      exec tail -c 40000000 /dev/zero" 48Mi
     run_pod
     c="/sys/fs/cgroup/ocirun.slice/$SLICE"
     has "$SLICE" MemoryMax 50331648
     equal memory.max 50331648 "$(cat "$c/memory.max")"
     equal cpu.max "50000 100000" "$(cat "$c/cpu.max")"
-    # The first program that wants more than is left is killed; the other has room then.
-    soon killed "137 true, null false" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | sort | join(\", \")"
+    holds() { (($(<"$c/ocirun-a-b.one.scope/memory.current") >= $1)); }
+    eventually holds 20000000
+    ocirun exec a-b.two /bin/sh -c ": >/grow"
+    # Each container alone is below the limit. The kernel kills the larger one, and the smaller one wants no more.
+    soon killed "null false, 137 true" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | join(\", \")"
     equal status running "$(says .status)"
     equal stats "1 50331648 true" "$(pod stats --format json a-b | jq -r "\"\(length) \(.[0].memoryLimitBytes) \(.[0] | .memoryBytes > 0 and .cpuNanoseconds > 0 and .pids >= 1)\"")"
     pod stop a-b
     equal "killed at last" 1 "$(says "[.containers[] | select(.oomKilled)] | length")"
+    pod delete a-b
+    no_pod_left'
+}
+
+@test "R-45 R-11 status tells of two containers that were killed at once for the memory limit of the pod" {
+  machine '
+    pod_image
+    pod_document "until test -e /grow; do sleep 0.1; done; exec tail -c 60000000 /dev/zero" 48Mi
+    run_pod
+    # systemd removes the scopes before the supervisor sees that the programs have ended.
+    supervisor=$(says .supervisor)
+    for name in one two; do ocirun exec "a-b.$name" /bin/sh -c ": >/grow" & done
+    kill -STOP "$supervisor"
+    wait
+    removed() { [[ -z $(find /sys/fs/cgroup -type d -name "ocirun-a-b.*.scope") ]]; }
+    eventually removed
+    kill -CONT "$supervisor"
+    soon killed "137 true, 137 true" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | join(\", \")"
     pod delete a-b
     no_pod_left'
 }

@@ -197,7 +197,7 @@ void ContainerRun::ended(std::optional<int> status, Clock::time_point now, bool 
   health_.end();
   record_.exit_code = exit_code_of(status);
   const OomKills::Last last =
-      oom_kills_.end(status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
+      oom_kills_.end(status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL, now);
   count_oom_kills(last.kills);
   record_.oom_killed = last.program;
   record_.finished_at = present_text();

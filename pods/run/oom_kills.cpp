@@ -12,6 +12,9 @@ namespace {
 // a few times.
 constexpr std::chrono::milliseconds kFirstPause{50}, kLastPause{3200};
 
+// Programs that are killed together end within this time.
+constexpr std::chrono::seconds kTogether{2};
+
 }  // namespace
 
 std::string PodOomKills::cgroup_of(const ContainerRecord& container) const {
@@ -20,10 +23,14 @@ std::string PodOomKills::cgroup_of(const ContainerRecord& container) const {
   return fmt::format("{}/{}", cgroup_, scope_name_for(container.id));
 }
 
-bool PodOomKills::take_unreported() {
+bool PodOomKills::take_unreported(Clock::time_point now) {
   if (slice_.empty()) return false;
-  const std::uint64_t now = count_oom_kills(cgroup_);
-  return std::exchange(reported_, std::max(reported_, now)) < now;
+  if (now > looked_ + kTogether) reported_ = std::max(reported_, seen_);
+  looked_ = now;
+  seen_ = count_oom_kills(cgroup_);
+  if (reported_ >= seen_) return false;
+  ++reported_;
+  return true;
 }
 
 void OomKills::begin(const ContainerRecord& container) {
@@ -67,13 +74,13 @@ std::uint64_t OomKills::look(Clock::time_point now) {
 
 void OomKills::expect_sigkill() { before_sigkill_ = seen_; }
 
-OomKills::Last OomKills::end(bool by_sigkill) {
+OomKills::Last OomKills::end(bool by_sigkill, Clock::time_point now) {
   watch_.reset();
   again_ = Clock::time_point::max();
   Last last{.kills = count(), .program = false};
   if (!by_sigkill) return last;
   last.program = seen_ > before_sigkill_.value_or(0);
-  if (!last.program && !before_sigkill_ && pod_.take_unreported()) {
+  if (!last.program && !before_sigkill_ && pod_.take_unreported(now)) {
     last.program = true;
     ++last.kills;
   }

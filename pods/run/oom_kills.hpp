@@ -16,6 +16,8 @@ namespace ocirun::pods {
 /// The processes of a pod that the kernel has killed because a memory limit was reached.
 class PodOomKills {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// The record names the cgroup of the pod. Without a cgroup no kill is counted.
   explicit PodOomKills(const PodRecord& pod) : cgroup_(pod.cgroup), slice_(pod.slice) {}
 
@@ -24,18 +26,22 @@ class PodOomKills {
   /// Adds kills that a container has reported.
   void report(std::uint64_t kills) { reported_ += kills; }
   /// Whether the pod's slice has counted a kill that no container has reported, because systemd has
-  /// removed the container's cgroup before its counter was read. Counts the kill as reported.
-  bool take_unreported();
+  /// removed the container's cgroup before its counter was read. Counts one kill as reported. Other
+  /// unreported kills are forgotten two seconds later: they have ended other processes than
+  /// containers' programs.
+  bool take_unreported(Clock::time_point now);
 
  private:
   std::string cgroup_, slice_;
   std::uint64_t reported_ = 0;
+  std::uint64_t seen_ = 0;      // by the last call of take_unreported()
+  Clock::time_point looked_{};  // the time of that call
 };
 
 /// The kills of one container, from the creation of its cgroup to the end of its program.
 class OomKills {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = PodOomKills::Clock;
 
   explicit OomKills(PodOomKills& pod) : pod_(pod) {}
 
@@ -61,7 +67,7 @@ class OomKills {
     std::uint64_t kills = 0;
     bool program = false;
   };
-  Last end(bool by_sigkill);
+  Last end(bool by_sigkill, Clock::time_point now);
 
  private:
   std::uint64_t count();
