@@ -73,7 +73,7 @@ costs() {
   costs 66 delete "$ID"
   config '.process.args = ["/bin/sleep", "1000"]'
   create_and_start
-  costs 322 -f exec "$ID" /bin/true
+  costs 310 -f exec "$ID" /bin/true
 }
 
 @test "page faults of run and state, and the size of the executable" {

@@ -350,7 +350,12 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 
 @test "signals that the caller ignores or blocks are back to normal in the container" {
   program grep -E "Sig(Ign|Blk)" /proc/self/status
-  run bash -c 'trap "" HUP USR1 QUIT; "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  # 64: the last real-time signal
+  run bash -c 'trap "" HUP USR1 QUIT 64; "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  succeeds $'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000'
+  program sleep 1000
+  create_and_start
+  run bash -c 'trap "" HUP USR1 QUIT 64; "$@"' - "$OCIRUN" --root "$ROOT" exec "$ID" grep -E "Sig(Ign|Blk)" /proc/self/status
   succeeds $'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000'
 }
 

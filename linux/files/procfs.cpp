@@ -142,6 +142,14 @@ Result<std::string> Procfs::path_of(Fd descriptor) const {
   return sys::readlinkat(directory, std::to_string(descriptor.value).c_str());
 }
 
+Result<const Procfs*> ProcfsOnDemand::get() {
+  if (opened_ == nullptr) {
+    TRY_ASSIGN(own_, Procfs::open(Procfs::Subset::kProcesses));
+    opened_ = &*own_;
+  }
+  return opened_;
+}
+
 std::optional<std::string_view> name_in_proc(std::string_view path) {
   constexpr std::string_view kDirectory = "/proc";
   if (path == kDirectory) return "";
@@ -154,6 +162,11 @@ std::string fd_link(Fd descriptor) { return fmt::format("self/fd/{}", descriptor
 
 std::string host_fd_link(Fd descriptor) {
   return fmt::format("/proc/self/fd/{}", descriptor.value);
+}
+
+std::string host_own_status() {
+  const auto file = sys::open("/proc/self/status", O_RDONLY);
+  return file ? sys::read_value(*file, kReadLimit).value_or("") : "";
 }
 
 Result<std::string> host_path_of(Fd descriptor) {

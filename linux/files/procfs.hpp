@@ -51,6 +51,24 @@ class Procfs {
   Origin origin_;
 };
 
+/// A Procfs that is opened when it is first asked for. A mount and its end take as long as a
+/// hundred other system calls, and most processes need no procfs.
+class ProcfsOnDemand {
+ public:
+  ProcfsOnDemand() = default;
+  /// Gives out `opened`, which must outlive this object.
+  explicit ProcfsOnDemand(const Procfs& opened) : opened_(&opened) {}
+  ProcfsOnDemand(const ProcfsOnDemand&) = delete;
+  ProcfsOnDemand& operator=(const ProcfsOnDemand&) = delete;
+
+  /// Only processes: Procfs::Subset::kProcesses. Errors: those of Procfs::open().
+  Result<const Procfs*> get();
+
+ private:
+  std::optional<Procfs> own_;
+  const Procfs* opened_ = nullptr;
+};
+
 /// The part of `path` (absolute, clean) below a container's /proc: "" for /proc itself, nothing for
 /// a path outside it.
 std::optional<std::string_view> name_in_proc(std::string_view path);
@@ -61,6 +79,9 @@ std::string fd_link(Fd descriptor);
 /// "/proc/self/fd/N": the name of `descriptor` for calls that take only a name. Never used inside a
 /// container.
 std::string host_fd_link(Fd descriptor);
+/// The text of the host's /proc/self/status; "" if the file cannot be read. Never used inside a
+/// container.
+std::string host_own_status();
 /// The path of `descriptor` below the caller's root, by the host's /proc. Never used inside a
 /// container.
 Result<std::string> host_path_of(Fd descriptor);

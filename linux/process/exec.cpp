@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
-#include <string_view>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
@@ -109,8 +108,7 @@ void reset_signals() {
   unblock_signals();
 }
 
-void reset_signals(const Procfs& procfs) {
-  const std::string status = procfs.read_value("self/status").value_or("");
+void reset_signals(std::string_view status) {
   const auto ignored = signals_in(status, "\nSigIgn:\t");
   const auto caught = signals_in(status, "\nSigCgt:\t");
   if (!ignored || !caught) return reset_signals();

@@ -3,13 +3,12 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linux/base/unique_fd.hpp"
 
 namespace ocirun::linux {
-
-class Procfs;
 
 /// argv and envp for execve(2): pointers into strings that live as long as this object.
 class ExecArguments {
@@ -28,9 +27,10 @@ class ExecArguments {
 /// Sets the default disposition for every signal, and an empty signal mask, as a new program
 /// expects it (the caller of the runtime may ignore SIGHUP).
 void reset_signals();
-/// Like reset_signals() with fewer system calls: resets only the signals that self/status lists as
-/// ignored or caught, or all signals if that file cannot be read.
-void reset_signals(const Procfs& procfs);
+/// Like reset_signals() with fewer system calls: resets only the signals that `status`, the text of
+/// the caller's /proc/self/status, lists as ignored or caught. Resets all signals if the text has
+/// no such lists.
+void reset_signals(std::string_view status);
 
 /// Closes every descriptor from `first` on: with close_range(2), or before Linux 5.9 those that
 /// /proc/self/fd lists.

@@ -48,30 +48,34 @@ Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSo
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
 }
 
-Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs,
+Result<void> open_own_terminal(const ExecPlan& plan, linux::ProcfsOnDemand& procfs,
                                const linux::MessageSocket& parent) {
   if (!plan.process.terminal) return {};
   TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(HostPath("/")));
   const bundle::Process& process = plan.process;
+  TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
   TRY_ASSIGN(const linux::Terminal terminal,
-             linux::open_terminal(root, procfs, process.console_size, process.user.uid));
+             linux::open_terminal(root, *opened, process.console_size, process.user.uid));
   const Fd master = terminal.master;
   TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
   return linux::become_controlling_terminal(terminal.slave);
 }
 
-Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent) {
+/// `status`: the text of /proc/PID/status of the process that made this one.
+Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
+                         std::string_view status) {
   TRY(await_go(parent));
   TRY(die_with_parent(parent));
   TRY(start_session());
   ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
                            plan.filter);
   {
-    // This procfs is a new mount. The container may have covered files of /proc, and ocirun would
-    // write the security labels to the covering files.
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    // A new mount: the container may have covered files of /proc, and ocirun would write the
+    // security labels to the covering files.
+    linux::ProcfsOnDemand procfs;
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
     if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));
+    linux::reset_signals(status);
     TRY(process.set_attributes(procfs));
   }
   TRY(process.restrict(parent));
@@ -89,14 +93,18 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent) {
 void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:exec");
   plan.inheritance.command_line.forget();
-  const Result<linux::Child> process =
-      linux::within_memory([&] { return run_exec_stage(plan, parent); });
+  std::string status;
+  const Result<linux::Child> process = linux::within_memory([&] {
+    status = linux::host_own_status();
+    return run_exec_stage(plan, parent);
+  });
   if (!process) fail_and_exit(parent, process.error());
   if (process->pid != 0) {
     report_forked(parent, process->pid);
     ::_exit(0);
   }
-  const Result<void> outcome = linux::within_memory([&] { return run_process(plan, parent); });
+  const Result<void> outcome =
+      linux::within_memory([&] { return run_process(plan, parent, status); });
   fail_and_exit(parent, outcome.error());
 }
 

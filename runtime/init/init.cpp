@@ -98,14 +98,15 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));
+  linux::ProcfsOnDemand procfs(rootfs.procfs());
+  linux::reset_signals(rootfs.procfs().read_value("self/status").value_or(""));
   if (process.exists()) {
-    if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
-    TRY(process.set_attributes(rootfs.procfs()));  // before the filter and the loss of privileges
-    end_on_termination_signals();   // before the filter, which might refuse sigaction
-    rootfs.close();                 // a created container waits without directory descriptors
-    TRY(process.restrict(parent));  // limits, filter, user, capabilities
+    if (plan.new_keyring) TRY(join_keyring(*config.process, procfs));
+    TRY(process.set_attributes(procfs));  // before the filter and the loss of privileges
+    end_on_termination_signals();         // before the filter, which might refuse sigaction
+    rootfs.close();                       // a created container waits without directory descriptors
+    TRY(process.restrict(parent));        // limits, filter, user, capabilities
   } else {
-    linux::reset_signals(rootfs.procfs());
     end_on_termination_signals();
     rootfs.close();
   }

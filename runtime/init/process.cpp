@@ -82,8 +82,7 @@ ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::P
       inheritance_(inheritance),
       filter_(std::move(filter)) {}
 
-Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
-  linux::reset_signals(procfs);
+Result<void> ContainerProcess::set_attributes(linux::ProcfsOnDemand& procfs) {
   // Without execCPUAffinity, the process gets all CPUs of the cpuset, not the affinity of ocirun's
   // caller.
   const auto& affinity = process_->final_cpu_affinity;
@@ -100,13 +99,17 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
     TRY(within(linux::set_personality(*config_.personality), "/linux/personality"));
   if (config_.memory_policy)
     TRY(within(linux::set_memory_policy(*config_.memory_policy), "/linux/memoryPolicy"));
-  if (!process_->apparmor_profile.empty())
-    TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
-  if (!process_->selinux_label.empty())
-    TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
+  TRY(set_labels(procfs));
   TRY(set_groups(procfs));
   environment_ = build_environment();
   return enter_working_directory();
+}
+
+Result<void> ContainerProcess::set_labels(linux::ProcfsOnDemand& procfs) const {
+  if (process_->apparmor_profile.empty() && process_->selinux_label.empty()) return {};
+  TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
+  TRY(linux::set_apparmor_on_exec(*opened, process_->apparmor_profile));
+  return linux::set_selinux_on_exec(*opened, process_->selinux_label);
 }
 
 std::vector<std::string> ContainerProcess::build_environment() const {
@@ -123,14 +126,15 @@ std::vector<std::string> ContainerProcess::build_environment() const {
 
 // Called before the filter is loaded: under a filter that refuses setgroups, the process would keep
 // the groups of ocirun's caller.
-Result<void> ContainerProcess::set_groups(const linux::Procfs& procfs) const {
+Result<void> ContainerProcess::set_groups(linux::ProcfsOnDemand& procfs) const {
   const std::vector<Gid>& groups = process_->user.additional_gids;
   auto set = linux::set_groups(groups);
   if (set || !groups.empty()) return set;
   if (::getgroups(0, nullptr) == 0) return {};
   // In a user namespace that an unprivileged user made, the kernel may deny setgroups(2). The
   // process then keeps the groups of that user.
-  const auto rule = procfs.read("self/setgroups");
+  TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
+  const auto rule = opened->read("self/setgroups");
   return rule && rule->starts_with("deny") ? Result<void>{} : set;
 }
 
@@ -263,8 +267,11 @@ Result<void> ContainerProcess::execute() {
               linux::explain_exec(executable_, error, place()));
 }
 
-Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs) {
-  TRY(linux::set_selinux_key_label(procfs, process.selinux_label));
+Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand& procfs) {
+  if (!process.selinux_label.empty()) {
+    TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
+    TRY(linux::set_selinux_key_label(*opened, process.selinux_label));
+  }
   return linux::join_session_keyring();
 }
 

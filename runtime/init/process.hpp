@@ -32,7 +32,7 @@ class ContainerProcess {
   /// Sets scheduler, I/O priority, CPU affinity, personality, memory policy, security labels,
   /// groups (P-21) and working directory, and finds HOME: all that needs privileges, a procfs or
   /// system calls that the filter may refuse.
-  Result<void> set_attributes(const linux::Procfs& procfs);
+  Result<void> set_attributes(linux::ProcfsOnDemand& procfs);
 
   /// Checks that the filter allows execve (LC-6). Sets close-on-exec for descriptors, rlimits,
   /// no_new_privs, umask, user and capabilities, loads the filter where it has a listener or
@@ -70,7 +70,8 @@ class ContainerProcess {
 
  private:
   std::vector<std::string> build_environment() const;
-  Result<void> set_groups(const linux::Procfs& procfs) const;
+  Result<void> set_labels(linux::ProcfsOnDemand& procfs) const;
+  Result<void> set_groups(linux::ProcfsOnDemand& procfs) const;
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);
   Result<void> check_filter_allows_execve() const;
@@ -92,7 +93,7 @@ class ContainerProcess {
 };
 
 /// Joins a new session keyring that has the SELinux label of `process`.
-Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs);
+Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand& procfs);
 
 /// Asks the parent for the compiled filter. Nothing where config.json has no seccomp profile.
 Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(every_signal_has_its_default_again_and_none_is_blocked) {
                  ::sigprocmask(SIG_SETMASK, &all, nullptr);
                  for (int number = 1; number <= SIGRTMAX; ++number)
                    ::signal(number, number % 2 == 0 ? SIG_IGN : +[](int) {});
-                 by_status ? reset_signals(procfs) : reset_signals();
+                 by_status ? reset_signals(must(procfs.read("self/status"))) : reset_signals();
                  for (int number = 1; number <= SIGRTMAX; ++number) {
                    struct sigaction now{};
                    if (::sigaction(number, nullptr, &now) != 0) continue;  // glibc's own two
