@@ -69,6 +69,12 @@ Result<Procfs> Procfs::open(Subset subset) {
   return Procfs(*std::move(host), Origin::kHost);
 }
 
+Result<Procfs> Procfs::of_host() {
+  TRY_ASSIGN(UniqueFd root, sys::open(kHostProc, O_PATH | O_DIRECTORY));
+  TRY(verify_root(root));
+  return Procfs(std::move(root), Origin::kHost);
+}
+
 /// Replaces "self" by the target of the symlink in this procfs. If the procfs belongs to an outer
 /// pid namespace, getpid(2) returns another number.
 Result<std::string> Procfs::without_self(std::string_view path) const {
@@ -143,11 +149,11 @@ Result<std::string> Procfs::path_of(Fd descriptor) const {
 }
 
 Result<const Procfs*> ProcfsOnDemand::get() {
-  if (opened_ == nullptr) {
+  if (opened_ != nullptr) return opened_;
+  if (!own_) {
     TRY_ASSIGN(own_, Procfs::open(Procfs::Subset::kProcesses));
-    opened_ = &*own_;
   }
-  return opened_;
+  return &*own_;
 }
 
 std::optional<std::string_view> name_in_proc(std::string_view path) {

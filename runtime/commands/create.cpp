@@ -63,6 +63,7 @@ class Creation {
 
   Making made_;
   UniqueFd notify_socket_;
+  linux::ProcfsOnDemand procfs_;
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
 };
@@ -113,7 +114,7 @@ Result<void> Creation::give_birth() {
                                      .log = made_.log,
                                      .directory = *made_.directory,
                                      .cgroup = *made_.place->cgroup,
-                                     .procfs = made_.place->procfs,
+                                     .procfs = procfs_,
                                      .intent = made_.intent,
                                      .console = made_.document.host.console,
                                      .network_namespace = made_.network_namespace,

@@ -49,7 +49,7 @@ Result<void> Restoration::pass_stage(linux::CriuNews& news) {
   }
   if (news.stage != "pre-resume") return {};
   auto admitted = admit(news.number);
-  if (!admitted) linux::kill_restored(made_.place->procfs, news.number);
+  if (!admitted) linux::kill_restored(input_.procfs, news.number);
   return admitted;
 }
 
@@ -67,7 +67,7 @@ Result<void> Restoration::set_namespaces_up(int pid) {
   // The images may map other ids than config.json. The id maps are compared before hooks run and
   // before devices move.
   if (input_.trust == TrustImages::kNo)
-    TRY(explain_difference(compare_id_maps(config(), made_.place->procfs, pid)));
+    TRY(explain_difference(compare_id_maps(config(), input_.procfs, pid)));
   // The other processes inherit the cgroup of this first process. With `ignores_cgroups`, CRIU
   // moves no process later, so adopt() is called here. Otherwise CRIU moves the processes for which
   // the images name a cgroup, and publish() calls adopt().
@@ -85,7 +85,7 @@ Result<void> Restoration::set_namespaces_up(int pid) {
 Result<void> Restoration::move_devices(int pid) {
   if (config().net_devices.empty()) return {};
   TRY_ASSIGN(made_.network_namespace,
-             linux::open_namespace(made_.place->procfs.fd(), pid, linux::NamespaceKind::kNetwork));
+             linux::open_namespace(input_.procfs.fd(), pid, linux::NamespaceKind::kNetwork));
   return move_net_devices(*made_.directory, config().net_devices, made_.network_namespace,
                           made_.log);
 }
@@ -109,14 +109,14 @@ Result<void> Restoration::run_hooks(int pid) {
 // releases the threads after the answer to this stage. Until then only SIGKILL reaches the threads,
 // so the compared state is the state that will run.
 Result<void> Restoration::admit(int pid) {
-  if (config().root_readonly) TRY(make_root_read_only(made_.place->procfs, pid));
-  TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(made_.place->procfs, pid));
+  if (config().root_readonly) TRY(make_root_read_only(input_.procfs, pid));
+  TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(input_.procfs, pid));
   if (input_.trust == TrustImages::kYes) {
     made_.log.warn("--trust-images: what was restored is not compared with config.json");
   } else {
     TRY(explain_difference(compare_restored({.config = config(),
                                              .record = made_.record,
-                                             .procfs = made_.place->procfs,
+                                             .procfs = input_.procfs,
                                              .pinned = input_.pinned,
                                              .streams = kStreams,
                                              .images = input_.images},

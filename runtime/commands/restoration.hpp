@@ -18,6 +18,7 @@ namespace ocirun::runtime {
 
 /// What the stages of a restore need beside what `create` makes too.
 struct StagesInput {
+  const linux::Procfs& procfs;
   const Images& images;
   TrustImages trust;
   const std::vector<linux::PinnedNamespace>& pinned;  // which the container joins
@@ -48,8 +49,7 @@ class Restoration {
  private:
   const bundle::Config& config() const { return made_.document.config; }
   NewNamespaces new_namespaces(int init) const {
-    return {
-        .config = config(), .procfs = made_.place->procfs, .init = init, .joined = input_.pinned};
+    return {.config = config(), .procfs = input_.procfs, .init = init, .joined = input_.pinned};
   }
   Result<void> pass_stage(linux::CriuNews& news);
   Result<void> set_namespaces_up(int pid);

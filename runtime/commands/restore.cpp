@@ -172,14 +172,16 @@ Result<RestoredContainer> restore_into(Making& made, SavedContainer saved, const
   TRY_ASSIGN(const cgroups::Cgroup::JoinHandles join, made.place->cgroup->open_for_join());
   if (!config.net_devices.empty()) made.undo.add([&made] { made.take_net_devices_back(); });
   const bool ignores = ignores_cgroups(made, settings.cgroups);
-  Restoration stages(made, {.images = saved.read,
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  Restoration stages(made, {.procfs = procfs,
+                            .images = saved.read,
                             .trust = request.trust,
                             .pinned = pinned,
                             .join = join,
                             .ignores_cgroups = ignores});
   return restore_processes({.config = config,
                             .settings = settings,
-                            .procfs = made.place->procfs,
+                            .procfs = procfs,
                             .cgroup = made.record.cgroup.path,
                             .outside = outside,
                             .prepared = prepared,

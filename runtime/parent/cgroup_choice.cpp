@@ -138,9 +138,9 @@ Result<void> go_without_cgroup(const GlobalOptions& options,
 
 Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& config,
                            const std::string& id, const Log& log) {
-  TRY_ASSIGN(auto procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  Place place{.procfs = std::move(procfs), .layout = {}};
-  auto layout = cgroups::read_layout(place.procfs);
+  Place place{.layout = {}};
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::of_host());
+  auto layout = cgroups::read_layout(procfs);
   if (layout) place.layout = std::move(*layout);
   warn_of_manager(options.cgroup_manager, config, log);
   if (options.cgroup_manager == CgroupManager::kDisabled) return place;

@@ -61,7 +61,6 @@ Result<void> go_without_cgroup(const GlobalOptions& options,
 
 /// The place of a container among the host's cgroups.
 struct Place {
-  linux::Procfs procfs;
   cgroups::Layout layout;  // without hierarchies: no cgroup filesystem is mounted
   std::unique_ptr<cgroups::Cgroup> cgroup = cgroups::disabled_cgroup();
 };

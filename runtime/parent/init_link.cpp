@@ -79,7 +79,8 @@ Result<void> InitLink::greet() {
 Result<void> InitLink::write_own_oom_score() const {
   if (!plan_.config.process || !plan_.config.process->oom_score_adj) return {};
   const int score = *plan_.config.process->oom_score_adj;
-  return within(write_oom_score(context_.procfs, score),
+  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
+  return within(write_oom_score(*procfs, score),
                 "/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", score);
 }
 
@@ -146,13 +147,15 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
 }
 
 Result<void> InitLink::map_ids() {
-  if (plan_.config.namespaces.creates(NamespaceKind::kUser))
-    TRY(linux::write_id_maps(context_.procfs.fd(), pid(), plan_.config.id_map));
+  const bool has_user_namespace = plan_.config.namespaces.creates(NamespaceKind::kUser);
+  if (!has_user_namespace && plan_.config.time_offsets.empty()) return {};
+  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
+  if (has_user_namespace) TRY(linux::write_id_maps(procfs->fd(), pid(), plan_.config.id_map));
   for (const linux::TimeOffset& offset : plan_.config.time_offsets) {
     const std::string_view clock =
         offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
     const std::string line = fmt::format("{} {} {}", clock, offset.seconds, offset.nanoseconds);
-    TRY(within(context_.procfs.write(fmt::format("{}/timens_offsets", pid()), line),
+    TRY(within(procfs->write(fmt::format("{}/timens_offsets", pid()), line),
                "/linux/timeOffsets/{}", clock));
   }
   return {};
@@ -197,8 +200,9 @@ Result<void> InitLink::run_hooks() {
 
 Result<void> InitLink::move_net_devices() {
   if (plan_.config.net_devices.empty()) return {};
+  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
   TRY_ASSIGN(context_.network_namespace,
-             linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kNetwork));
+             linux::open_namespace(procfs->fd(), pid(), linux::NamespaceKind::kNetwork));
   return runtime::move_net_devices(context_.directory, plan_.config.net_devices,
                                    context_.network_namespace, context_.log);
 }

@@ -25,7 +25,7 @@ struct BirthContext {
   const Log& log;
   const StateDirectory& directory;
   cgroups::Cgroup& cgroup;
-  const linux::Procfs& procfs;
+  linux::ProcfsOnDemand& procfs;
   bundle::IntentRecord& intent;
   Fd console;                   // the console socket, or -1
   UniqueFd& network_namespace;  // the container's; empty until devices are moved into it
@@ -58,11 +58,11 @@ class InitLink final : public ChildLink {
   Result<void> map_ids();
   Result<void> record_root_mount(const linux::Packet& packet);
   Result<void> open_mount(const linux::Packet& packet);
-  Result<UniqueFd> find_source_inside(const linux::Mount& mount) const;
-  Result<UniqueFd> clone_source(const linux::LockedBind& wanted) const;
+  Result<UniqueFd> find_source_inside(const linux::Procfs& procfs, const linux::Mount& mount) const;
+  Result<UniqueFd> clone_source(const linux::Procfs& procfs, const linux::LockedBind& wanted) const;
   Result<UniqueFd> open_tree(const linux::Mount& mount);
-  Result<UniqueFd> open_id_map(const linux::Mount& mount) const;
-  Result<UniqueFd> open_user_namespace() const;
+  Result<UniqueFd> open_id_map(const linux::Procfs& procfs, const linux::Mount& mount) const;
+  Result<UniqueFd> open_user_namespace(const linux::Procfs& procfs) const;
   Result<void> run_hooks();
   Result<void> move_net_devices();
   Result<void> keep_terminal(const linux::Packet& packet);

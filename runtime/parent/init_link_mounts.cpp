@@ -78,15 +78,16 @@ linux::Mount bind_of_rootfs(const bundle::Config& config) {
 
 }  // namespace
 
-Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
+Result<UniqueFd> InitLink::open_id_map(const linux::Procfs& procfs,
+                                       const linux::Mount& mount) const {
   if (!mount.is_id_mapped()) return UniqueFd();
-  if (mount.id_map.empty()) return open_user_namespace();
-  return within(linux::make_user_namespace(context_.procfs.fd(), mount.id_map),
+  if (mount.id_map.empty()) return open_user_namespace(procfs);
+  return within(linux::make_user_namespace(procfs.fd(), mount.id_map),
                 "make a user namespace for an id-mapped mount");
 }
 
-Result<UniqueFd> InitLink::open_user_namespace() const {
-  auto opened = linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kUser);
+Result<UniqueFd> InitLink::open_user_namespace(const linux::Procfs& procfs) const {
+  auto opened = linux::open_namespace(procfs.fd(), pid(), linux::NamespaceKind::kUser);
   // Only ENOENT is explained by hidepid: an ordinary user gets EACCES also without hidepid.
   if (!opened && opened.error().number() == ENOENT)
     return std::unexpected(linux::explain_hidden_process(pid(), std::move(opened).error()));
@@ -96,9 +97,10 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
 // Finds a source below a mount that init has made (M-3). On the host, the same path leads to
 // another file or to no file. A source has to lie below the container's root, because a symlink of
 // the image might lead anywhere. Empty if there is no such source.
-Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
-  auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
-                                  O_PATH | O_DIRECTORY);
+Result<UniqueFd> InitLink::find_source_inside(const linux::Procfs& procfs,
+                                              const linux::Mount& mount) const {
+  auto found =
+      linux::sys::openat(procfs.fd(), fmt::format("{}/root", pid()).c_str(), O_PATH | O_DIRECTORY);
   if (!found && !is_transient(found.error().number())) return UniqueFd();  // not permitted
   if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
@@ -108,7 +110,7 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
   if (is_missing(rootfs)) return UniqueFd();
   if (!rootfs) return rootfs;
-  TRY_ASSIGN(const bool below, linux::lies_below(context_.procfs, *source, *rootfs));
+  TRY_ASSIGN(const bool below, linux::lies_below(procfs, *source, *rootfs));
   if (!below) return UniqueFd();
   if (const auto outside = linux::sys::open(mount.source.c_str(), O_PATH)) {
     TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, *outside));
@@ -117,30 +119,31 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   return *std::move(source);
 }
 
-Result<UniqueFd> InitLink::clone_source(const linux::LockedBind& wanted) const {
-  TRY_ASSIGN(const UniqueFd source, find_source_inside(wanted.mount));
+Result<UniqueFd> InitLink::clone_source(const linux::Procfs& procfs,
+                                        const linux::LockedBind& wanted) const {
+  TRY_ASSIGN(const UniqueFd source, find_source_inside(procfs, wanted.mount));
   if (source) {
     TRY_ASSIGN(const UniqueFd mount_namespace,
-               linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kMount));
-    return linux::clone_bind_inside(context_.procfs, wanted.mount, wanted.id_map, mount_namespace,
-                                    source);
+               linux::open_namespace(procfs.fd(), pid(), linux::NamespaceKind::kMount));
+    return linux::clone_bind_inside(procfs, wanted.mount, wanted.id_map, mount_namespace, source);
   }
-  if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(context_.procfs, wanted);
-  return open_unlocked(context_.procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
+  if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(procfs, wanted);
+  return open_unlocked(procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
 }
 
 Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
-  TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
+  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
+  TRY_ASSIGN(const UniqueFd id_map, open_id_map(*procfs, mount));
   UniqueFd user_namespace;
   if (plan_.config.namespaces.contains(NamespaceKind::kUser)) {
-    TRY_ASSIGN(user_namespace, open_user_namespace());
+    TRY_ASSIGN(user_namespace, open_user_namespace(*procfs));
   }
   const linux::LockedBind wanted{.mount = mount,
                                  .id_map = id_map,
                                  .user_namespace = user_namespace,
                                  .rootfs_propagation = plan_.config.rootfs_propagation};
-  return open_in_child([&] { return clone_source(wanted); },
-                       {context_.procfs.fd(), id_map, user_namespace},
+  return open_in_child([&] { return clone_source(*procfs, wanted); },
+                       {procfs->fd(), id_map, user_namespace},
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
 
