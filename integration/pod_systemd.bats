@@ -94,6 +94,27 @@ source "$LIB/systemd-beds.bash"
     eventually removed
     kill -CONT "$supervisor"
     soon killed "137 true, 137 true" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | join(\", \")"
+    pod wait a-b >"$W/log"
+    pod delete a-b
+    no_pod_left'
+}
+
+@test "R-45 R-11 an adopted pod whose memory limit was reached before tells the truth of a later SIGKILL" {
+  machine '
+    pod_image
+    pod_document "test \$AC_APP_NAME = two || exec sleep 1000; exec tail -c 60000000 /dev/zero" 48Mi
+    run_pod
+    ends() { says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | join(\", \")"; }
+    soon killed "null false, 137 true" ends
+    supervisor=$(says .supervisor)
+    kill -KILL "$supervisor"
+    while kill -0 "$supervisor" 2>/dev/null; do sleep 0.05; done
+    pod start a-b </dev/null >"$W/log" 2>&1 || { cat "$W/log"; exit 1; }
+    pod restart -c one a-b # an older kernel tells the exit status only of a child of the supervisor
+    soon again "null false, 137 true" ends
+    kill -KILL "$(pid a-b.one)"
+    soon killed "137 false, 137 true" ends
+    pod wait a-b >"$W/log"
     pod delete a-b
     no_pod_left'
 }

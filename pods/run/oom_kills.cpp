@@ -17,6 +17,11 @@ constexpr std::chrono::seconds kTogether{2};
 
 }  // namespace
 
+PodOomKills::PodOomKills(const PodRecord& pod)
+    : cgroup_(pod.cgroup),
+      slice_(pod.slice),
+      reported_(slice_.empty() ? 0 : count_oom_kills(cgroup_)) {}
+
 std::string PodOomKills::cgroup_of(const ContainerRecord& container) const {
   if (cgroup_.empty()) return "";
   if (slice_.empty()) return fmt::format("{}/{}", cgroup_, container.name);
@@ -45,7 +50,7 @@ void OomKills::begin(const ContainerRecord& container) {
 
 void OomKills::resume(const ContainerRecord& container) {
   begin(container);
-  static_cast<void>(count());
+  if (!cgroup_.empty()) seen_ = count_oom_kills(cgroup_);
 }
 
 void OomKills::add_wanted(std::vector<pollfd>& watched) const {

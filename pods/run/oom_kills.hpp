@@ -18,8 +18,9 @@ class PodOomKills {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The record names the cgroup of the pod. Without a cgroup no kill is counted.
-  explicit PodOomKills(const PodRecord& pod) : cgroup_(pod.cgroup), slice_(pod.slice) {}
+  /// The record names the cgroup of the pod. Without a cgroup no kill is counted. Kills before this
+  /// call, of an adopted pod, are not counted.
+  explicit PodOomKills(const PodRecord& pod);
 
   /// The path of a container's cgroup; "" if none is known.
   std::string cgroup_of(const ContainerRecord& container) const;
