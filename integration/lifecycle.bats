@@ -350,7 +350,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 
 @test "signals that the caller ignores or blocks are back to normal in the container" {
   program grep -E "Sig(Ign|Blk)" /proc/self/status
-  # 64: the last real-time signal
+  # 64 is the highest signal: its bit is the last one of SigIgn.
   run bash -c 'trap "" HUP USR1 QUIT 64; "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   succeeds $'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000'
   program sleep 1000

@@ -85,11 +85,10 @@ source "$LIB/systemd-beds.bash"
     pod_image
     pod_document "until test -e /grow; do sleep 0.1; done; exec tail -c 60000000 /dev/zero" 48Mi
     run_pod
-    # systemd removes the scopes before the supervisor sees that the programs have ended.
+    # A stopped supervisor sees that the programs have ended only after systemd has removed their scopes.
     supervisor=$(says .supervisor)
-    for name in one two; do ocirun exec "a-b.$name" /bin/sh -c ": >/grow" & done
     kill -STOP "$supervisor"
-    wait
+    for name in one two; do ocirun exec "a-b.$name" /bin/sh -c ": >/grow"; done
     removed() { [[ -z $(find /sys/fs/cgroup -type d -name "ocirun-a-b.*.scope") ]]; }
     eventually removed
     kill -CONT "$supervisor"

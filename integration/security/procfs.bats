@@ -128,7 +128,8 @@ late_sysctl_arrived() { equal 1 "$(nsenter -t "$1" -n cat /proc/sys/net/ipv4/con
   script 'mount -t tmpfs tmpfs /proc; mkdir -p /proc/self/attr /proc/thread-self; echo 0 >/proc/self/oom_score_adj; echo >/started; sleep 1000'
   create_and_start
   eventually exists "$BUNDLE/rootfs/started"
-  config '.process.args = ["sleep", "1001"] | .process.oomScoreAdj = 123'
+  # The profile makes the process of exec open a procfs.
+  config '.process.args = ["sleep", "1001"] | .process.oomScoreAdj = 123 | .process.apparmorProfile = "unconfined"'
   jq .process "$BUNDLE/config.json" >"$TMP/process.json"
   attempt exec --detach --pid-file "$TMP/pid" --process "$TMP/process.json" "$ID"
   if has_system_call fsopen; then

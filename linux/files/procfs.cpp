@@ -63,8 +63,7 @@ Result<Procfs> Procfs::open(Subset subset) {
   // namespace of another user namespace. The clone of /proc has to be recursive, because the mounts
   // below /proc are locked. open_file() and reopen() refuse a file that such a mount covers.
   auto host = sys::open_tree(Fd{AT_FDCWD}, kHostProc, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
-  if (!host) host = sys::open(kHostProc, O_PATH | O_DIRECTORY);
-  if (!host) return std::unexpected(std::move(host).error());
+  if (!host) return of_host();
   TRY(verify_root(*host));
   return Procfs(*std::move(host), Origin::kHost);
 }

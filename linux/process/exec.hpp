@@ -27,9 +27,9 @@ class ExecArguments {
 /// Sets the default disposition for every signal, and an empty signal mask, as a new program
 /// expects it (the caller of the runtime may ignore SIGHUP).
 void reset_signals();
-/// Like reset_signals() with fewer system calls: resets only the signals that `status`, the text of
-/// the caller's /proc/self/status, lists as ignored or caught. Resets all signals if the text has
-/// no such lists.
+/// Like reset_signals() with fewer system calls. `status` is the text of /proc/PID/status of this
+/// process, or of the process that cloned this process: a clone inherits the dispositions. Resets
+/// the signals that the text lists as ignored or caught; without such lists, all signals.
 void reset_signals(std::string_view status);
 
 /// Closes every descriptor from `first` on: with close_range(2), or before Linux 5.9 those that

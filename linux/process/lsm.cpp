@@ -50,9 +50,10 @@ Result<void> write_label(const Procfs& procfs, const std::string& path, const st
   return {};
 }
 
-Result<void> write_selinux(const Procfs& procfs, const char* path, const std::string& label) {
+Result<void> write_selinux(ProcfsOnDemand& procfs, const char* path, const std::string& label) {
   if (label.empty()) return {};
-  auto written = write_label(procfs, path, label);
+  TRY_ASSIGN(const Procfs* opened, procfs.get());
+  auto written = write_label(*opened, path, label);
   if (written) return {};
   const bool is_invalid = written.error().number() == EINVAL;
   return within(std::move(written), "/process/selinuxLabel: set \"{}\"{}", label,
@@ -87,11 +88,12 @@ Result<void> check_lsm(const std::string& apparmor_profile, const std::string& s
   return {};
 }
 
-Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile) {
+Result<void> set_apparmor_on_exec(ProcfsOnDemand& procfs, const std::string& profile) {
   if (profile.empty()) return {};
+  TRY_ASSIGN(const Procfs* opened, procfs.get());
   const auto set = [&]() -> Result<void> {
-    TRY_ASSIGN(const std::string path, apparmor_exec_file(procfs));
-    return write_label(procfs, path, "exec " + profile);
+    TRY_ASSIGN(const std::string path, apparmor_exec_file(*opened));
+    return write_label(*opened, path, "exec " + profile);
   };
   auto done = set();
   if (done) return {};
@@ -103,11 +105,11 @@ Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profi
                 is_missing ? " (the profile is not loaded: load it with apparmor_parser)" : "");
 }
 
-Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label) {
+Result<void> set_selinux_on_exec(ProcfsOnDemand& procfs, const std::string& label) {
   return write_selinux(procfs, "thread-self/attr/exec", label);
 }
 
-Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label) {
+Result<void> set_selinux_key_label(ProcfsOnDemand& procfs, const std::string& label) {
   return write_selinux(procfs, "thread-self/attr/keycreate", label);
 }
 

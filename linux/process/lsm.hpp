@@ -20,12 +20,12 @@ Result<void> check_lsm(const std::string& apparmor_profile, const std::string& s
 /// Sets the profile that the next execve enters (P-9), through attr/apparmor/exec or else
 /// attr/exec, and reads it back. "unconfined" is allowed, also without AppArmor; "" does nothing.
 /// Errors: the profile is not loaded; EINVAL when AppArmor is off.
-Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile);
+Result<void> set_apparmor_on_exec(ProcfsOnDemand& procfs, const std::string& profile);
 /// set_selinux_on_exec() sets the label that the next execve enters (P-16), set_selinux_key_label()
 /// the label of keys that are created from now on. "" does nothing. Errors: the policy does not
 /// know the label; EINVAL when SELinux is off.
-Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label);
-Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label);
+Result<void> set_selinux_on_exec(ProcfsOnDemand& procfs, const std::string& label);
+Result<void> set_selinux_key_label(ProcfsOnDemand& procfs, const std::string& label);
 
 /// Asks the loaded policy, through the host's /sys, whether files may have this label (L-34).
 /// Succeeds where the policy cannot be asked. Errors: the policy does not know the label.

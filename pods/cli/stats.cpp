@@ -47,7 +47,6 @@ Result<Look> look_at(const PodsDirectory& pods, const std::vector<std::string>& 
   for (const PodView& view : chosen.views) {
     const PodRecord& record = view.record;
     look.is_supervised = look.is_supervised || view.is_supervised;
-    const PodOomKills cgroups(record);
     const std::size_t before = look.readings.size();
     for (const ContainerRecord& container : record.containers) {
       const bool runs = container.status == ContainerStatus::kRunning && container.pid != 0;
@@ -55,7 +54,7 @@ Result<Look> look_at(const PodsDirectory& pods, const std::vector<std::string>& 
       Reading& reading = look.readings.emplace_back();
       reading.pod = record.name;
       reading.container = container;
-      reading.usage = read_cgroup_usage(cgroups.cgroup_of(container), record.cgroup);
+      reading.usage = read_cgroup_usage(cgroup_of(record, container), record.cgroup);
       reading.usage.network = read_network_bytes(procfs, container.pid);
     }
     if (look.readings.size() == before) look.idle.push_back(record.name);

@@ -12,30 +12,31 @@ namespace {
 // a few times.
 constexpr std::chrono::milliseconds kFirstPause{50}, kLastPause{3200};
 
-// Programs that are killed together end within this time.
+// The programs that one lack of memory ends have all ended within this time.
 constexpr std::chrono::seconds kTogether{2};
 
 }  // namespace
 
-PodOomKills::PodOomKills(const PodRecord& pod)
-    : cgroup_(pod.cgroup),
-      slice_(pod.slice),
-      reported_(slice_.empty() ? 0 : count_oom_kills(cgroup_)) {}
-
-std::string PodOomKills::cgroup_of(const ContainerRecord& container) const {
-  if (cgroup_.empty()) return "";
-  if (slice_.empty()) return fmt::format("{}/{}", cgroup_, container.name);
-  return fmt::format("{}/{}", cgroup_, scope_name_for(container.id));
+std::string cgroup_of(const PodRecord& pod, const ContainerRecord& container) {
+  if (pod.cgroup.empty()) return "";
+  if (pod.slice.empty()) return fmt::format("{}/{}", pod.cgroup, container.name);
+  return fmt::format("{}/{}", pod.cgroup, scope_name_for(container.id));
 }
 
-bool PodOomKills::take_unreported(Clock::time_point now) {
-  if (slice_.empty()) return false;
-  if (now > looked_ + kTogether) reported_ = std::max(reported_, seen_);
-  looked_ = now;
-  seen_ = count_oom_kills(cgroup_);
-  if (reported_ >= seen_) return false;
+bool UnreportedKills::take(std::uint64_t counted, Clock::time_point now) {
+  if (now > last_call_ + kTogether) reported_ = std::max(reported_, last_count_);
+  last_call_ = now;
+  last_count_ = counted;
+  if (reported_ >= counted) return false;
   ++reported_;
   return true;
+}
+
+PodOomKills::PodOomKills(const PodRecord& pod)
+    : pod_(pod), unreported_(pod.slice.empty() ? 0 : count_oom_kills(pod.cgroup)) {}
+
+bool PodOomKills::take_unreported(Clock::time_point now) {
+  return !pod_.slice.empty() && unreported_.take(count_oom_kills(pod_.cgroup), now);
 }
 
 void OomKills::begin(const ContainerRecord& container) {

@@ -13,30 +13,52 @@
 
 namespace ocirun::pods {
 
-/// The processes of a pod that the kernel has killed because a memory limit was reached.
-class PodOomKills {
+/// The path of a container's cgroup; "" if none is known.
+std::string cgroup_of(const PodRecord& pod, const ContainerRecord& container);
+
+/// The kills that a pod's slice has counted, and none of its containers.
+class UnreportedKills {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The record names the cgroup of the pod. Without a cgroup no kill is counted. Kills before this
-  /// call, of an adopted pod, are not counted.
-  explicit PodOomKills(const PodRecord& pod);
+  /// `counted`: the kills that the slice has counted until now, which are not told.
+  explicit UnreportedKills(std::uint64_t counted) : reported_(counted) {}
 
-  /// The path of a container's cgroup; "" if none is known.
-  std::string cgroup_of(const ContainerRecord& container) const;
   /// Adds kills that a container has reported.
   void report(std::uint64_t kills) { reported_ += kills; }
+  /// Whether one of the `counted` kills of the slice is unreported, and counts this kill as
+  /// reported. A call that comes more than two seconds after the last call first forgets the
+  /// unreported kills that the last call saw: these have ended other processes than containers'
+  /// programs.
+  bool take(std::uint64_t counted, Clock::time_point now);
+
+ private:
+  std::uint64_t reported_ = 0;
+  std::uint64_t last_count_ = 0;
+  Clock::time_point last_call_{};
+};
+
+/// The processes of a pod that the kernel has killed because a memory limit was reached.
+class PodOomKills {
+ public:
+  using Clock = UnreportedKills::Clock;
+
+  /// The record names the cgroup of the pod, and has to outlive this object. Without a cgroup no
+  /// kill is counted. Kills of an adopted pod before its adoption are not counted.
+  explicit PodOomKills(const PodRecord& pod);
+
+  std::string cgroup_of(const ContainerRecord& container) const {
+    return pods::cgroup_of(pod_, container);
+  }
+  /// Adds kills that a container has reported.
+  void report(std::uint64_t kills) { unreported_.report(kills); }
   /// Whether the pod's slice has counted a kill that no container has reported, because systemd has
-  /// removed the container's cgroup before its counter was read. Counts one kill as reported. Other
-  /// unreported kills are forgotten two seconds later: they have ended other processes than
-  /// containers' programs.
+  /// removed the container's cgroup before its counter was read. See UnreportedKills::take().
   bool take_unreported(Clock::time_point now);
 
  private:
-  std::string cgroup_, slice_;
-  std::uint64_t reported_ = 0;
-  std::uint64_t seen_ = 0;      // by the last call of take_unreported()
-  Clock::time_point looked_{};  // the time of that call
+  const PodRecord& pod_;
+  UnreportedKills unreported_;
 };
 
 /// The kills of one container, from the creation of its cgroup to the end of its program.

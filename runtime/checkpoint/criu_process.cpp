@@ -176,8 +176,8 @@ Result<void> take_what_is_inherited(const bundle::Config& config, const linux::P
     TRY(within(linux::set_memory_policy(*config.memory_policy), "/linux/memoryPolicy"));
   if (!config.process) return {};
   const bundle::Process& process = *config.process;
-  linux::ProcfsOnDemand opened(procfs);
-  if (has_new_keyring) TRY(join_keyring(process, opened));
+  linux::ProcfsOnDemand on_demand(procfs);
+  if (has_new_keyring) TRY(join_keyring(process, on_demand));
   if (process.oom_score_adj)
     TRY(within(procfs.write("self/oom_score_adj", fmt::format("{}", *process.oom_score_adj)),
                "/process/oomScoreAdj"));

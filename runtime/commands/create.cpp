@@ -63,7 +63,6 @@ class Creation {
 
   Making made_;
   UniqueFd notify_socket_;
-  linux::ProcfsOnDemand procfs_;
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
 };
@@ -114,7 +113,6 @@ Result<void> Creation::give_birth() {
                                      .log = made_.log,
                                      .directory = *made_.directory,
                                      .cgroup = *made_.place->cgroup,
-                                     .procfs = procfs_,
                                      .intent = made_.intent,
                                      .console = made_.document.host.console,
                                      .network_namespace = made_.network_namespace,

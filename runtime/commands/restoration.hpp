@@ -8,6 +8,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/checkpoint/criu_program.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/checkpoint/new_namespaces.hpp"

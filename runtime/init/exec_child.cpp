@@ -8,6 +8,7 @@
 
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
@@ -61,21 +62,22 @@ Result<void> open_own_terminal(const ExecPlan& plan, linux::ProcfsOnDemand& proc
   return linux::become_controlling_terminal(terminal.slave);
 }
 
-/// `status`: the text of /proc/PID/status of the process that made this one.
+/// `proc_status`: the text of /proc/PID/status of the stage, which cloned this process. The stage
+/// reads the text before the stage enters the container, whose /proc may be covered.
 Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
-                         std::string_view status) {
+                         std::string_view proc_status) {
   TRY(await_go(parent));
   TRY(die_with_parent(parent));
   TRY(start_session());
+  linux::reset_signals(proc_status);
   ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
                            plan.filter);
   {
-    // A new mount: the container may have covered files of /proc, and ocirun would write the
+    // A mount of our own: the container may have covered files of its /proc, and ocirun would write
     // security labels to the covering files.
     linux::ProcfsOnDemand procfs;
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
     if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));
-    linux::reset_signals(status);
     TRY(process.set_attributes(procfs));
   }
   TRY(process.restrict(parent));
@@ -93,9 +95,9 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
 void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:exec");
   plan.inheritance.command_line.forget();
-  std::string status;
+  std::string proc_status;
   const Result<linux::Child> process = linux::within_memory([&] {
-    status = linux::host_own_status();
+    proc_status = linux::host_own_status();
     return run_exec_stage(plan, parent);
   });
   if (!process) fail_and_exit(parent, process.error());
@@ -104,7 +106,7 @@ void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept
     ::_exit(0);
   }
   const Result<void> outcome =
-      linux::within_memory([&] { return run_process(plan, parent, status); });
+      linux::within_memory([&] { return run_process(plan, parent, proc_status); });
   fail_and_exit(parent, outcome.error());
 }
 

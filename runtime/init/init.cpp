@@ -98,18 +98,15 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));
-  linux::ProcfsOnDemand procfs(rootfs.procfs());
   linux::reset_signals(rootfs.procfs().read_value("self/status").value_or(""));
   if (process.exists()) {
+    linux::ProcfsOnDemand procfs(rootfs.procfs());
     if (plan.new_keyring) TRY(join_keyring(*config.process, procfs));
     TRY(process.set_attributes(procfs));  // before the filter and the loss of privileges
-    end_on_termination_signals();         // before the filter, which might refuse sigaction
-    rootfs.close();                       // a created container waits without directory descriptors
-    TRY(process.restrict(parent));        // limits, filter, user, capabilities
-  } else {
-    end_on_termination_signals();
-    rootfs.close();
   }
+  end_on_termination_signals();  // before the filter, which might refuse sigaction
+  rootfs.close();                // a created container waits without directory descriptors
+  if (process.exists()) TRY(process.restrict(parent));  // limits, filter, user, capabilities
 
   // The hand-over.
   TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared

@@ -99,17 +99,11 @@ Result<void> ContainerProcess::set_attributes(linux::ProcfsOnDemand& procfs) {
     TRY(within(linux::set_personality(*config_.personality), "/linux/personality"));
   if (config_.memory_policy)
     TRY(within(linux::set_memory_policy(*config_.memory_policy), "/linux/memoryPolicy"));
-  TRY(set_labels(procfs));
+  TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
+  TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
   TRY(set_groups(procfs));
   environment_ = build_environment();
   return enter_working_directory();
-}
-
-Result<void> ContainerProcess::set_labels(linux::ProcfsOnDemand& procfs) const {
-  if (process_->apparmor_profile.empty() && process_->selinux_label.empty()) return {};
-  TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
-  TRY(linux::set_apparmor_on_exec(*opened, process_->apparmor_profile));
-  return linux::set_selinux_on_exec(*opened, process_->selinux_label);
 }
 
 std::vector<std::string> ContainerProcess::build_environment() const {
@@ -133,8 +127,9 @@ Result<void> ContainerProcess::set_groups(linux::ProcfsOnDemand& procfs) const {
   if (::getgroups(0, nullptr) == 0) return {};
   // In a user namespace that an unprivileged user made, the kernel may deny setgroups(2). The
   // process then keeps the groups of that user.
-  TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
-  const auto rule = opened->read("self/setgroups");
+  const auto opened = procfs.get();
+  if (!opened) return set;
+  const auto rule = (*opened)->read("self/setgroups");
   return rule && rule->starts_with("deny") ? Result<void>{} : set;
 }
 
@@ -268,10 +263,7 @@ Result<void> ContainerProcess::execute() {
 }
 
 Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand& procfs) {
-  if (!process.selinux_label.empty()) {
-    TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
-    TRY(linux::set_selinux_key_label(*opened, process.selinux_label));
-  }
+  TRY(linux::set_selinux_key_label(procfs, process.selinux_label));
   return linux::join_session_keyring();
 }
 

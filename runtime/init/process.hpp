@@ -70,7 +70,6 @@ class ContainerProcess {
 
  private:
   std::vector<std::string> build_environment() const;
-  Result<void> set_labels(linux::ProcfsOnDemand& procfs) const;
   Result<void> set_groups(linux::ProcfsOnDemand& procfs) const;
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);

@@ -10,6 +10,7 @@
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/plan/plan.hpp"
 #include "cgroups/systemd/cgroup.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
 namespace {

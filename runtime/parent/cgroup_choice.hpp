@@ -11,7 +11,6 @@
 #include "cgroups/open_cgroup.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
-#include "linux/files/procfs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
 

@@ -76,10 +76,10 @@ Result<void> InitLink::greet() {
                                                                            : Result<void>{};
 }
 
-Result<void> InitLink::write_own_oom_score() const {
+Result<void> InitLink::write_own_oom_score() {
   if (!plan_.config.process || !plan_.config.process->oom_score_adj) return {};
   const int score = *plan_.config.process->oom_score_adj;
-  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
+  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
   return within(write_oom_score(*procfs, score),
                 "/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", score);
 }
@@ -147,10 +147,10 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
 }
 
 Result<void> InitLink::map_ids() {
-  const bool has_user_namespace = plan_.config.namespaces.creates(NamespaceKind::kUser);
-  if (!has_user_namespace && plan_.config.time_offsets.empty()) return {};
-  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
-  if (has_user_namespace) TRY(linux::write_id_maps(procfs->fd(), pid(), plan_.config.id_map));
+  const bool makes_user_namespace = plan_.config.namespaces.creates(NamespaceKind::kUser);
+  if (!makes_user_namespace && plan_.config.time_offsets.empty()) return {};
+  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  if (makes_user_namespace) TRY(linux::write_id_maps(procfs->fd(), pid(), plan_.config.id_map));
   for (const linux::TimeOffset& offset : plan_.config.time_offsets) {
     const std::string_view clock =
         offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
@@ -200,7 +200,7 @@ Result<void> InitLink::run_hooks() {
 
 Result<void> InitLink::move_net_devices() {
   if (plan_.config.net_devices.empty()) return {};
-  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
+  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
   TRY_ASSIGN(context_.network_namespace,
              linux::open_namespace(procfs->fd(), pid(), linux::NamespaceKind::kNetwork));
   return runtime::move_net_devices(context_.directory, plan_.config.net_devices,

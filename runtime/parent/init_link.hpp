@@ -25,7 +25,6 @@ struct BirthContext {
   const Log& log;
   const StateDirectory& directory;
   cgroups::Cgroup& cgroup;
-  linux::ProcfsOnDemand& procfs;
   bundle::IntentRecord& intent;
   Fd console;                   // the console socket, or -1
   UniqueFd& network_namespace;  // the container's; empty until devices are moved into it
@@ -53,7 +52,7 @@ class InitLink final : public ChildLink {
   std::string cause_of_death() const override;
   std::string activity() const override;
 
-  Result<void> write_own_oom_score() const;
+  Result<void> write_own_oom_score();
   Result<void> record_init();
   Result<void> map_ids();
   Result<void> record_root_mount(const linux::Packet& packet);
@@ -71,6 +70,7 @@ class InitLink final : public ChildLink {
 
   InitPlan& plan_;  // init is a clone: what it changes is its own copy
   BirthContext context_;
+  linux::ProcfsOnDemand procfs_;     // for writes, and for files of init
   bool agent_has_listener_ = false;  // from now on init may wait for the seccomp agent
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;

@@ -132,7 +132,7 @@ Result<UniqueFd> InitLink::clone_source(const linux::Procfs& procfs,
 }
 
 Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
-  TRY_ASSIGN(const linux::Procfs* procfs, context_.procfs.get());
+  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
   TRY_ASSIGN(const UniqueFd id_map, open_id_map(*procfs, mount));
   UniqueFd user_namespace;
   if (plan_.config.namespaces.contains(NamespaceKind::kUser)) {

@@ -83,25 +83,31 @@ CHILD_TEST(a_faked_proc_is_not_taken_for_one, CLONE_NEWNS | CLONE_NEWUSER) {
   BOOST_TEST(must_fail(procfs).find("not the root of a procfs") != std::string::npos);
 }
 
-CHILD_TEST(the_procfs_of_the_host_is_verified_too, CLONE_NEWNS) {
+CHILD_TEST(the_hosts_procfs_is_verified_and_a_covered_file_is_refused, CLONE_NEWNS) {
   const Procfs procfs = must(Procfs::of_host());
   BOOST_TEST(must(procfs.read("self/stat")).starts_with(std::to_string(::getpid()) + " "));
   must(sys::mount("/proc/sys/net", "/proc/self/fdinfo", nullptr, MS_BIND, nullptr));
   BOOST_TEST(procfs.open_file("self/fdinfo", O_PATH).error().number() == EXDEV);
+  const auto is_refused = [] {
+    return must_fail(Procfs::of_host()).find("not the root of a procfs") != std::string::npos;
+  };
+  must(sys::mount("/proc/sys", "/proc", nullptr, MS_BIND, nullptr));
+  BOOST_TEST(is_refused());  // a procfs, but not its root
   cover("/proc");
-  BOOST_TEST(must_fail(Procfs::of_host()).find("not the root of a procfs") != std::string::npos);
+  BOOST_TEST(is_refused());
 }
 
 CHILD_TEST(a_procfs_on_demand_is_opened_once_and_not_before, CLONE_NEWNS) {
   const Procfs given = must(Procfs::open(Subset::kProcesses));
   const Descriptors before = open_descriptors();
   ProcfsOnDemand own;
-  ProcfsOnDemand of_somebody(given);
+  ProcfsOnDemand lent(given);
   BOOST_TEST(open_descriptors() == before);
   const Procfs* opened = must(own.get());
   BOOST_TEST(open_descriptors().count() == before.count() + 1);
   BOOST_TEST(must(own.get()) == opened);
-  BOOST_TEST(must(of_somebody.get()) == &given);
+  BOOST_TEST(opened->read("meminfo").error().number() == ENOENT);
+  BOOST_TEST(must(lent.get()) == &given);
 }
 
 CHILD_TEST(a_path_descriptor_becomes_a_real_one, CLONE_NEWNS) {

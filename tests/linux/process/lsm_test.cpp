@@ -24,7 +24,14 @@ bool kernel_lists(const std::string& name) {
   return ("," + list + ",").find("," + name + ",") != std::string::npos;
 }
 
-Procfs processes() { return must(Procfs::open(Procfs::Subset::kProcesses)); }
+Result<void> set_apparmor_on_exec(const std::string& profile) {
+  ProcfsOnDemand procfs;
+  return linux::set_apparmor_on_exec(procfs, profile);
+}
+Result<void> set_selinux_on_exec(const std::string& label) {
+  ProcfsOnDemand procfs;
+  return linux::set_selinux_on_exec(procfs, label);
+}
 
 std::string own_label(const char* file) {
   std::ifstream attribute(std::string("/proc/thread-self/attr/") + file);
@@ -55,17 +62,16 @@ CHILD_TEST(a_profile_without_apparmor_is_refused_and_names_the_field, 0)  // P-9
              " remove the field, or boot with AppArmor");
   must(check_lsm("unconfined", ""));
   must(check_lsm("", ""));
-  must(set_apparmor_on_exec(processes(), "unconfined"));
-  must(set_apparmor_on_exec(processes(), ""));
+  must(set_apparmor_on_exec("unconfined"));
+  must(set_apparmor_on_exec(""));
 }
 
 CHILD_TEST(a_profile_that_is_not_loaded_is_an_error_that_says_so, 0)  // P-9
 {
   if (!apparmor_enabled()) return;
-  const std::string message =
-      must_fail(set_apparmor_on_exec(processes(), "ocirun-no-such-profile"));
+  const std::string message = must_fail(set_apparmor_on_exec("ocirun-no-such-profile"));
   BOOST_TEST(message.find("the profile is not loaded") != std::string::npos);
-  must(set_apparmor_on_exec(processes(), "unconfined"));
+  must(set_apparmor_on_exec("unconfined"));
 }
 
 CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
@@ -74,36 +80,39 @@ CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
   const std::string label = "system_u:system_r:container_t:s0:c1,c2";
   const std::string message = must_fail(check_lsm("", label));
   BOOST_TEST(message.starts_with("/process/selinuxLabel: \"" + label + "\" was asked for, but"));
-  for (const auto& set : {set_selinux_on_exec, set_selinux_key_label}) must(set(processes(), ""));
+  ProcfsOnDemand procfs;
+  must(linux::set_selinux_on_exec(procfs, ""));
+  must(set_selinux_key_label(procfs, ""));
 }
 
 // Init sets labels after changing to the container's root, so a /sys of the image must not matter.
 CHILD_TEST(the_kernel_and_not_sys_answers_what_is_written, CLONE_NEWNS)  // P-9, P-16
 {
-  const Procfs procfs = processes();
+  ProcfsOnDemand procfs;
+  must(procfs.get());
   const bool apparmor = apparmor_enabled(), selinux = selinux_enabled();
   BOOST_REQUIRE(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
   BOOST_REQUIRE(::mount("none", "/sys", "tmpfs", 0, nullptr) == 0);
   if (!apparmor)
-    BOOST_TEST(must_fail(set_apparmor_on_exec(procfs, "web"))
+    BOOST_TEST(must_fail(linux::set_apparmor_on_exec(procfs, "web"))
                    .starts_with("/process/apparmorProfile: set \"web\""));
   else
-    must(set_apparmor_on_exec(procfs, "unconfined"));
+    must(linux::set_apparmor_on_exec(procfs, "unconfined"));
   if (!selinux)
-    BOOST_TEST(must_fail(set_selinux_on_exec(procfs, "label"))
+    BOOST_TEST(must_fail(linux::set_selinux_on_exec(procfs, "label"))
                    .starts_with("/process/selinuxLabel: set \"label\""));
   else
-    must(set_selinux_on_exec(procfs, own_label("current")));
+    must(linux::set_selinux_on_exec(procfs, own_label("current")));
 }
 
 CHILD_TEST(the_own_label_may_be_set_again, 0)  // P-16
 {
   if (!selinux_enabled()) return;
   const std::string label = own_label("current");
-  must(set_selinux_on_exec(processes(), label));
+  must(set_selinux_on_exec(label));
   BOOST_TEST(own_label("exec") == label);
-  BOOST_TEST(must_fail(set_selinux_on_exec(processes(), "no_such_label"))
-                 .find("does not know this label") != std::string::npos);
+  BOOST_TEST(must_fail(set_selinux_on_exec("no_such_label")).find("does not know this label") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
