@@ -123,6 +123,15 @@ late_sysctl_arrived() { equal 1 "$(nsenter -t "$1" -n cat /proc/sys/net/ipv4/con
   decoy_was_changed
 }
 
+@test "a file of the host's /proc that a mount covers does not cost the container its cgroup" {
+  needs_system_call fsopen "a procfs that nothing can cover"
+  script 'exec sleep 1000'
+  unshare -m sh -c 'mount --bind /proc/1/cgroup /proc/$$/cgroup; exec "$@"' - \
+    "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1
+  equal "" "$(<"$TMP/output")"
+  [[ $(<"/proc/$(init_pid)/cgroup") == *"/$ID"* ]]
+}
+
 @test "lxc CVE-2015-1334 exec writes through its own procfs, not through the one that the container has covered" {
   capabilities CAP_SYS_ADMIN
   script 'mount -t tmpfs tmpfs /proc; mkdir -p /proc/self/attr /proc/thread-self; echo 0 >/proc/self/oom_score_adj; echo >/started; sleep 1000'

@@ -140,8 +140,13 @@ Result<void> go_without_cgroup(const GlobalOptions& options,
 Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& config,
                            const std::string& id, const Log& log) {
   Place place{.layout = {}};
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::of_host());
-  auto layout = cgroups::read_layout(procfs);
+  const auto host = linux::Procfs::of_host();
+  auto layout = host ? cgroups::read_layout(*host) : std::unexpected(host.error());
+  if (!layout) {
+    // A mount may cover /proc or a file of it, and no mount can cover a procfs of our own.
+    TRY_ASSIGN(const linux::Procfs own, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    layout = cgroups::read_layout(own);
+  }
   if (layout) place.layout = std::move(*layout);
   warn_of_manager(options.cgroup_manager, config, log);
   if (options.cgroup_manager == CgroupManager::kDisabled) return place;
