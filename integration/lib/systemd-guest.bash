@@ -153,6 +153,16 @@ run_pod() { pod run --image "base=$W/images:base" --net none --grace 1 --name a-
 # says FILTER: what `pod status` says of the pod.
 says() { pod status --format json a-b | jq -r "$1"; }
 
+# ends: the exit code of each container, and whether the kernel killed it for its memory.
+ends() { says '[.containers[] | "\(.exitCode) \(.oomKilled)"] | join(", ")'; }
+# lose_supervisor: kills the pod's supervisor and waits until it is gone.
+lose_supervisor() {
+  local supervisor
+  supervisor=$(says .supervisor)
+  kill -KILL "$supervisor"
+  while kill -0 "$supervisor" 2>/dev/null; do sleep 0.05; done
+}
+
 SLICE='ocirun-a\x2db.slice'
 # no_pod_left: checks that the pod's slice and scopes, its processes and its directory are gone. (systemd says of any slice that it is
 # loaded.)

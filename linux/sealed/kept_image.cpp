@@ -73,7 +73,7 @@ Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t si
     if (count <= 0) return fail(count == 0 ? EIO : errno, "write an image");
   }
   // After a power cut, an image that has its name must also have its content: entry.cpp compares
-  // only the size and the first 4 KiB.
+  // only the size and the beginning.
   if (::fdatasync(file.get()) != 0) return fail(errno, "write an image to the disk");
   TRY(sys::name_file(file, directory, name));  // EEXIST: another command was quicker
   return {};

@@ -5,8 +5,9 @@
 // The mappings of the running program, for the code that runs before libc starts (entry.cpp).
 namespace ocirun::linux {
 
-/// Whether the first 4 KiB of `image` are those of the running program. They hold the ELF headers
-/// and the build-id, which the linker computes from the whole program.
+/// Whether `image` begins as the running program does: the first segment is compared, at most 4
+/// KiB. The first segment holds the ELF headers and the build-id, which the linker computes from
+/// the whole program.
 bool begins_as_this_program(long image);
 
 #if defined(__x86_64__)

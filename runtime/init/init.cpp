@@ -98,6 +98,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));
+  // Before the handlers below, and while the procfs is open.
   linux::reset_signals(rootfs.procfs().read_value("self/status").value_or(""));
   if (process.exists()) {
     linux::ProcfsOnDemand procfs(rootfs.procfs());
