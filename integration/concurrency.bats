@@ -74,7 +74,11 @@ work() {
       kill -"$signal" $! 2>/dev/null || true
       wait $! || true
     done
-    [[ $(ocirun state "$ID" | jq -r .status) == running ]] || ocirun start "$ID"
+    # Init may still execute its program after the `start` that released it was killed, also after this look.
+    if [[ $(ocirun state "$ID" | jq -r .status) != running ]]; then
+      attempt start "$ID"
+      [[ $status == 0 || $output == *"cannot start a container that is running"* ]]
+    fi
     status_is running
     ocirun delete --force "$ID"
   done
