@@ -16,31 +16,35 @@ namespace {
 // routine. No other instruction of the tree has this code.
 constexpr std::uint16_t kJumpToRoutine = BPF_JMP | BPF_JA | BPF_X;
 
-Program subtree(std::span<const Leaf> leaves) {
+void add_subtree(Program& code, std::span<const Leaf> leaves) {
   if (leaves.size() == 1) {
     const Leaf& leaf = leaves.front();
-    if (!leaf.routine) return {return_answer(leaf.answer)};
-    return {statement(kJumpToRoutine, static_cast<std::uint32_t>(*leaf.routine))};
+    code.push_back(leaf.routine
+                       ? statement(kJumpToRoutine, static_cast<std::uint32_t>(*leaf.routine))
+                       : return_answer(leaf.answer));
+    return;
   }
   const auto below = leaves.first(leaves.size() / 2);
   const auto above = leaves.subspan(below.size());
-  const Program lower = subtree(below);
-  Program code;
-  if (lower.size() <= kLongestJump) {
-    code.push_back(jump(BPF_JGE, above.front().first, lower.size(), 0));
+  const std::size_t test = code.size();
+  code.emplace_back();  // replaced when the length of the lower half is known
+  add_subtree(code, below);
+  const std::size_t distance = code.size() - test - 1;
+  const std::uint32_t first_above = above.front().first;
+  if (distance <= kLongestJump) {
+    code[test] = jump(BPF_JGE, first_above, distance, 0);
   } else {
-    code.push_back(jump(BPF_JGE, above.front().first, 0, 1));
-    code.push_back(jump_always(lower.size()));
+    code[test] = jump(BPF_JGE, first_above, 0, 1);
+    code.insert(code.begin() + static_cast<std::ptrdiff_t>(test) + 1, jump_always(distance));
   }
-  append(code, lower);
-  append(code, subtree(above));
-  return code;
+  add_subtree(code, above);
 }
 
 }  // namespace
 
 Program search_tree(std::span<const Leaf> leaves, std::span<const Program> routines) {
-  Program code = subtree(leaves);
+  Program code;
+  add_subtree(code, leaves);
   const std::size_t end_of_tree = code.size();
   std::vector<std::size_t> places;
   for (const Program& routine : routines) {

@@ -171,9 +171,10 @@ Result<ArchitectureFilter> filter_for(std::uint32_t architecture, const SeccompP
                                       const PreparedProfile& prepared,
                                       std::vector<std::string>& warnings) {
   TRY_ASSIGN(std::vector<Interval> intervals, decide(architecture, prepared, warnings));
-  const std::vector<Interval> newer = newer_syscalls(profile, architecture, intervals);
-  intervals.insert(intervals.end(), newer.begin(), newer.end());
-  std::ranges::sort(intervals, {}, &Interval::first);
+  for (const Interval& newer : newer_syscalls(profile, architecture, intervals)) {
+    const auto behind = std::ranges::upper_bound(intervals, newer.first, {}, &Interval::first);
+    intervals.insert(behind, newer);
+  }
   return ArchitectureFilter{.architecture = architecture,
                             .intervals = std::move(intervals),
                             .unnamed = prepared.default_answer};

@@ -177,9 +177,8 @@ Program return_where_met(const Conditions& conditions, ArgumentWidth width, std:
 
 namespace {
 
-// libseccomp's numbers for calls behind socketcall are -101 … -120, behind ipc -201 … -224.
-constexpr int kFirstOfIpc = -200;
-constexpr int kCallsPerMultiplexer = 100;
+constexpr std::uint32_t kFirstBehindIpc = 201;
+constexpr std::uint32_t kCallsPerMultiplexer = 100;
 
 // The kernel looks at these bits of the first argument: socketcall takes an int, and the upper
 // half of ipc's argument is a version.
@@ -189,28 +188,42 @@ constexpr std::uint64_t kIpcBits = 0xFFFF;
 // The number of socketcall, counted from the first call number of the architecture: 4000 on MIPS, 0
 // on all others with socketcall.
 constexpr int kSocketCall = 102;
-// The calls behind socketcall and ipc have numbers of their own in this range, counted as
-// kSocketCall is.
-constexpr int kFirstOwnNumber = 168;  // the first of these calls on MIPS
-constexpr int kLastOwnNumber = 420;   // semtimedop_time64
+// The calls behind socketcall and ipc have numbers of their own in these ranges, counted as
+// kSocketCall is. To ask libseccomp for the name of a number takes as long as several look-ups of
+// names.
+struct Numbers {
+  int first = 0;
+  int last = 0;
+};
+constexpr Numbers kOwnNumbers[] = {
+    {168, 184},  // MIPS
+    {326, 349},  // PowerPC; recvmmsg and sendmmsg of x86 and MIPS
+    {357, 373},  // x86, s390
+    {392, 402},  // ipc, since Linux 5.1
+    {420, 420},  // semtimedop_time64
+};
 
 }  // namespace
+
+Condition selector_of(const EntryPoint& entry) {
+  return {.argument = 0,
+          .op = SeccompOperator::kMaskedEqual,
+          .mask = entry.call_behind < kFirstBehindIpc ? kSocketCallBits : kIpcBits,
+          .value = entry.call_behind % kCallsPerMultiplexer};
+}
 
 void EntryPoints::find(const std::string& name, std::vector<EntryPoint>& found) {
   found.clear();
   const int number = ::seccomp_syscall_resolve_name_arch(architecture_, name.c_str());
   if (number >= 0) {
-    found.push_back({static_cast<std::uint32_t>(number), std::nullopt});
+    found.push_back({.number = static_cast<std::uint32_t>(number)});
     return;
   }
   const int multiplexer = ::seccomp_syscall_resolve_name_rewrite(architecture_, name.c_str());
   if (multiplexer < 0) return;
-  const Condition selector{.argument = 0,
-                           .op = SeccompOperator::kMaskedEqual,
-                           .mask = number < kFirstOfIpc ? kIpcBits : kSocketCallBits,
-                           .value = static_cast<std::uint64_t>(-number % kCallsPerMultiplexer)};
-  found.push_back({static_cast<std::uint32_t>(multiplexer), selector});
-  if (const auto own = own_number(name)) found.push_back({*own, std::nullopt});
+  found.push_back({.number = static_cast<std::uint32_t>(multiplexer),
+                   .call_behind = static_cast<std::uint32_t>(-number)});
+  if (const auto own = own_number(name)) found.push_back({.number = *own});
 }
 
 // libseccomp does not return the own number of such a call, but returns the name for each number.
@@ -218,13 +231,13 @@ void EntryPoints::find(const std::string& name, std::vector<EntryPoint>& found) 
 std::optional<std::uint32_t> EntryPoints::own_number(const std::string& name) {
   if (!own_numbers_) {
     own_numbers_.emplace();
-    const int first =
-        ::seccomp_syscall_resolve_name_arch(architecture_, "socketcall") - kSocketCall;
-    for (int number = first + kFirstOwnNumber; number <= first + kLastOwnNumber; ++number) {
-      const std::unique_ptr<char, decltype(&::free)> known(
-          ::seccomp_syscall_resolve_num_arch(architecture_, number), ::free);
-      if (known) own_numbers_->emplace(known.get(), static_cast<std::uint32_t>(number));
-    }
+    const int base = ::seccomp_syscall_resolve_name_arch(architecture_, "socketcall") - kSocketCall;
+    for (const Numbers& numbers : kOwnNumbers)
+      for (int number = base + numbers.first; number <= base + numbers.last; ++number) {
+        const std::unique_ptr<char, decltype(&::free)> known(
+            ::seccomp_syscall_resolve_num_arch(architecture_, number), ::free);
+        if (known) own_numbers_->emplace(known.get(), static_cast<std::uint32_t>(number));
+      }
   }
   const auto found = own_numbers_->find(name);
   return found == own_numbers_->end() ? std::nullopt : std::optional(found->second);

@@ -46,8 +46,17 @@ Program return_where_met(const Conditions& conditions, ArgumentWidth width, std:
 /// socketcall(2) or ipc(2), whose first argument says which call is meant.
 struct EntryPoint {
   std::uint32_t number = 0;
-  std::optional<Condition> selector;  // for socketcall and ipc: on that first argument
+  /// 0: `number` is the call's own number. Otherwise `number` is that of socketcall or ipc, and
+  /// this is the number of libseccomp for the call, negated: 101 ... 120 behind socketcall, 201 ...
+  /// 224 behind ipc.
+  std::uint32_t call_behind = 0;
+
+  auto operator<=>(const EntryPoint&) const = default;
 };
+
+/// The condition on the first argument of socketcall or ipc that selects the call. `entry` is not
+/// the call's own number.
+Condition selector_of(const EntryPoint& entry);
 
 /// The entry points of the system calls of one architecture (SCMP_ARCH_*), from libseccomp's
 /// tables.

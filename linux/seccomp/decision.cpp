@@ -15,11 +15,14 @@
 namespace ocirun::linux {
 namespace {
 
-// One name of a system call in one rule, with one entry point of the call.
+// One name of a system call in one rule, with one entry point of the call. Mentions are ordered by
+// call, then as in the profile.
 struct Mention {
   EntryPoint entry;
-  const PreparedRule* rule = nullptr;
-  const std::string* name = nullptr;
+  std::uint32_t rule = 0;  // which of PreparedProfile::rules
+  std::uint32_t name = 0;  // which of PreparedRule::names
+
+  auto operator<=>(const Mention&) const = default;
 };
 using Mentions = std::span<const Mention>;
 
@@ -28,37 +31,34 @@ constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
 // The limit for all calls of an architecture: a hostile profile could otherwise use up the memory.
 constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
-// What mentions are sorted by. The keys are sorted, because mentions are several times larger.
-struct SortKey {
-  std::uint32_t number = 0;
-  std::uint32_t selected = 0;  // socketcall and ipc have no call 0
-  std::size_t position = 0;    // in the profile
-
-  auto operator<=>(const SortKey&) const = default;
-};
-
-// All mentions in the profile, sorted by call, then by rule.
+// All mentions in the profile, sorted.
 std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
   EntryPoints entry_points(architecture);
   std::vector<Mention> found;
-  std::vector<SortKey> keys;
+  std::size_t names = 0;
+  for (const PreparedRule& rule : profile.rules) names += rule.names.size();
+  found.reserve(names);  // few calls have two entry points
   std::vector<EntryPoint> entries;
-  for (const PreparedRule& rule : profile.rules) {
-    for (const std::string* name : rule.names) {
-      entry_points.find(*name, entries);
-      for (const EntryPoint& entry : entries) {
-        const auto selected =
-            entry.selector ? static_cast<std::uint32_t>(entry.selector->value) : 0;
-        keys.push_back({entry.number, selected, found.size()});
-        found.push_back({entry, &rule, name});
-      }
+  for (std::uint32_t rule = 0; rule < profile.rules.size(); ++rule) {
+    const auto& rule_names = profile.rules[rule].names;
+    for (std::uint32_t name = 0; name < rule_names.size(); ++name) {
+      entry_points.find(*rule_names[name], entries);
+      for (const EntryPoint& entry : entries) found.push_back({entry, rule, name});
     }
   }
-  std::ranges::sort(keys);
-  std::vector<Mention> sorted;
-  sorted.reserve(found.size());
-  for (const SortKey& key : keys) sorted.push_back(found[key.position]);
-  return sorted;
+  std::ranges::sort(found);
+  return found;
+}
+
+// Takes the first of the sorted mentions off `all`, and those behind it whose entry points have the
+// same `member`.
+Mentions take_front(Mentions& all, std::uint32_t EntryPoint::* member) {
+  const std::uint32_t wanted = all.front().entry.*member;
+  std::size_t size = 1;
+  while (size < all.size() && all[size].entry.*member == wanted) ++size;
+  const Mentions front = all.first(size);
+  all = all.subspan(size);
+  return front;
 }
 
 // Leaves out the conditions on no bit, which hold for every call.
@@ -77,60 +77,56 @@ class Decider {
   Decider(std::uint32_t architecture, const PreparedProfile& profile,
           std::vector<std::string>& warnings)
       : width_(argument_width(architecture)),
-        default_answer_(profile.default_answer),
+        profile_(profile),
         mentions_(mentions(architecture, profile)),
         warnings_(warnings) {}
 
   Result<std::vector<Interval>> decide() {
     std::vector<Interval> intervals;
-    for (const auto& chunk : chunks(mentions_, &EntryPoint::number)) {
-      const std::uint32_t number = chunk.front().entry.number;
-      TRY_ASSIGN(Decision decision, decide_number(chunk));
+    intervals.reserve(mentions_.size());
+    for (Mentions left = mentions_; !left.empty();) {
+      const std::uint32_t number = left.front().entry.number;
+      TRY_ASSIGN(Decision decision, decide_number(take_front(left, &EntryPoint::number)));
       intervals.push_back({number, number, std::move(decision)});
     }
     return intervals;
   }
 
  private:
-  // Splits sorted mentions into spans whose entry points have the same `member`.
-  template <typename Member>
-  static std::vector<Mentions> chunks(Mentions all, Member member) {
-    std::vector<Mentions> found;
-    while (!all.empty()) {
-      const auto last = std::ranges::find_if(all, [&](const Mention& mention) {
-        return mention.entry.*member != all.front().entry.*member;
-      });
-      found.push_back({all.begin(), last});
-      all = {last, all.end()};
-    }
-    return found;
-  }
-
   // All mentions have one number. First come the mentions of the call that has this number, then
   // the mentions of the calls that are made through it (socketcall, ipc).
   Result<Decision> decide_number(Mentions mentions) {
-    Decision decision = always(default_answer_);
-    for (const Mentions& call : chunks(mentions, &EntryPoint::selector)) {
+    Decision decision = always(profile_.default_answer);
+    while (!mentions.empty()) {
+      const Mentions call = take_front(mentions, &EntryPoint::call_behind);
       const auto unconditional = std::ranges::find_if(call, [&](const Mention& mention) {
-        return changes(mention) && is_unconditional(*mention.rule);
+        return changes(mention) && is_unconditional(rule_of(mention));
       });
-      if (call.front().entry.selector) {
+      if (call.front().entry.call_behind != 0) {
         TRY(add_hidden(decision, call, unconditional));
       } else if (unconditional != call.end()) {
-        return always(unconditional->rule->answer);
+        return always(rule_of(*unconditional).answer);
       } else {
         for (const Mention& mention : call)
           if (changes(mention))
-            for (const auto& arguments : mention.rule->alternatives)
-              TRY(add(decision, {conditions_of(arguments, width_), mention.rule->answer}, mention));
+            for (const auto& arguments : rule_of(mention).alternatives)
+              TRY(add(decision, {conditions_of(arguments, width_), rule_of(mention).answer},
+                      mention));
       }
     }
     if (const Mention* rule = std::exchange(disagreeing_, nullptr)) warn_of_disagreement(*rule);
     return decision;
   }
 
+  const PreparedRule& rule_of(const Mention& mention) const { return profile_.rules[mention.rule]; }
+  const std::string& name_of(const Mention& mention) const {
+    return *rule_of(mention).names[mention.name];
+  }
+
   // A rule with the default action changes nothing (S-10).
-  bool changes(const Mention& mention) const { return mention.rule->answer != default_answer_; }
+  bool changes(const Mention& mention) const {
+    return rule_of(mention).answer != profile_.default_answer;
+  }
 
   bool is_unconditional(const PreparedRule& rule) const {
     return std::ranges::any_of(rule.alternatives, [&](const auto& arguments) {
@@ -140,15 +136,15 @@ class Decider {
 
   // Adds the rules for a call that is made through socketcall or ipc.
   Result<void> add_hidden(Decision& decision, Mentions call, Mentions::iterator unconditional) {
-    const Conditions selected{*call.front().entry.selector};
+    const Conditions selected{selector_of(call.front().entry)};
     if (unconditional != call.end())
-      return add(decision, {selected, unconditional->rule->answer}, *unconditional);
+      return add(decision, {selected, rule_of(*unconditional).answer}, *unconditional);
     const auto most_severe = std::ranges::min_element(
-        call, is_more_severe, [](const Mention& mention) { return mention.rule->answer; });
+        call, is_more_severe, [&](const Mention& mention) { return rule_of(mention).answer; });
     if (std::ranges::any_of(call, [&](const Mention& m) { return changes(m); }))
       warn_of_hidden_arguments(*most_severe);
-    const std::uint32_t answer = most_severe->rule->answer;
-    if (!is_more_severe(answer, default_answer_)) return {};
+    const std::uint32_t answer = rule_of(*most_severe).answer;
+    if (!is_more_severe(answer, profile_.default_answer)) return {};
     return add(decision, {selected, answer}, *most_severe);
   }
 
@@ -162,7 +158,7 @@ class Decider {
         return refuse(
             "/linux/seccomp/syscalls/{}: contradicts an earlier rule for {} with the same"
             " args; remove one of them",
-            origin.rule->index, *origin.name);
+            rule_of(origin).index, name_of(origin));
       if (!disagreeing_ && !exclude_each_other(earlier.conditions, added.conditions))
         disagreeing_ = &origin;
     }
@@ -170,7 +166,7 @@ class Decider {
       return refuse(
           "/linux/seccomp/syscalls/{}: too many args for {}: the kernel takes at most {} "
           "instructions",
-          origin.rule->index, *origin.name, BPF_MAXINSNS);
+          rule_of(origin).index, name_of(origin), BPF_MAXINSNS);
     const auto behind = std::ranges::find_if(
         decision.conditional,
         [&](const ConditionalAnswer& other) { return is_more_severe(added.answer, other.answer); });
@@ -182,16 +178,16 @@ class Decider {
     warn(fmt::format(
         "/linux/seccomp/syscalls/{}: a program of another architecture can call {} through "
         "socketcall or ipc, where a filter does not see args: such calls get {}",
-        mention.rule->index, *mention.name,
-        is_more_severe(mention.rule->answer, default_answer_) ? "the action of this rule"
-                                                              : "the default action"));
+        rule_of(mention).index, name_of(mention),
+        is_more_severe(rule_of(mention).answer, profile_.default_answer) ? "the action of this rule"
+                                                                         : "the default action"));
   }
 
   void warn_of_disagreement(const Mention& mention) {
     warn(fmt::format(
         "/linux/seccomp/syscalls/{}: a call of {} may match this rule and an earlier one with "
         "another action: the more severe action counts",
-        mention.rule->index, *mention.name));
+        rule_of(mention).index, name_of(mention)));
   }
 
   // Omits a warning that another architecture has caused already.
@@ -201,7 +197,7 @@ class Decider {
   }
 
   ArgumentWidth width_;
-  std::uint32_t default_answer_;
+  const PreparedProfile& profile_;
   std::vector<Mention> mentions_;
   std::vector<std::string>& warnings_;
   std::size_t count_ = 0;                 // of conditional answers

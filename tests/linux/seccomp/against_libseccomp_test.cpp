@@ -1,6 +1,9 @@
 #include "tests/linux/seccomp/against_libseccomp.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+
+#include "linux/seccomp/condition.hpp"
 
 using namespace ocirun;
 using namespace ocirun::linux;
@@ -152,6 +155,30 @@ BOOST_AUTO_TEST_CASE(a_profile_of_all_calls_with_alternating_actions_means_what_
     const auto difference =
         wrong_answer(profile, {.architecture = architecture, .all_below = 600}, random);
     BOOST_TEST(!difference, difference.value_or(""));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_call_behind_socketcall_or_ipc_is_found_under_its_own_number_too) {  // S-8
+  for (const std::uint32_t architecture :
+       {std::uint32_t{SCMP_ARCH_X86}, std::uint32_t{SCMP_ARCH_MIPS},
+        std::uint32_t{SCMP_ARCH_MIPSEL}, std::uint32_t{SCMP_ARCH_PPC},
+        std::uint32_t{SCMP_ARCH_PPC64}, std::uint32_t{SCMP_ARCH_PPC64LE},
+        std::uint32_t{SCMP_ARCH_S390}, std::uint32_t{SCMP_ARCH_S390X}}) {
+    EntryPoints entry_points(architecture);
+    std::vector<EntryPoint> found;
+    int calls = 0;
+    const int first = ::seccomp_syscall_resolve_name_arch(architecture, "exit") - 1;
+    for (int number = first; number < first + 1000; ++number) {
+      const std::string& name = own_name_of(architecture, number);
+      if (name.empty() || ::seccomp_syscall_resolve_name_arch(architecture, name.c_str()) == number)
+        continue;
+      entry_points.find(name, found);
+      const EntryPoint own{.number = static_cast<std::uint32_t>(number)};
+      BOOST_TEST(std::ranges::count(found, own) == 1,
+                 name << ", number " << number << " of architecture " << architecture);
+      ++calls;
+    }
+    BOOST_TEST(calls >= 25);
   }
 }
 
