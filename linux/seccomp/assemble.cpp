@@ -26,16 +26,17 @@ void add_subtree(Program& code, std::span<const Leaf> leaves) {
   }
   const auto below = leaves.first(leaves.size() / 2);
   const auto above = leaves.subspan(below.size());
-  const std::size_t test = code.size();
-  code.emplace_back();  // replaced when the length of the lower half is known
+  const std::size_t at = code.size();
+  code.emplace_back();  // the test, replaced when the length of the lower half is known
   add_subtree(code, below);
-  const std::size_t distance = code.size() - test - 1;
+  const std::size_t distance = code.size() - at - 1;
   const std::uint32_t first_above = above.front().first;
   if (distance <= kLongestJump) {
-    code[test] = jump(BPF_JGE, first_above, distance, 0);
+    code[at] = jump(BPF_JGE, first_above, distance, 0);
   } else {
-    code[test] = jump(BPF_JGE, first_above, 0, 1);
-    code.insert(code.begin() + static_cast<std::ptrdiff_t>(test) + 1, jump_always(distance));
+    code[at] = jump(BPF_JGE, first_above, 0, 1);
+    // Moves the lower half, whose jumps are relative and stay inside it.
+    code.insert(code.begin() + static_cast<std::ptrdiff_t>(at) + 1, jump_always(distance));
   }
   add_subtree(code, above);
 }

@@ -171,9 +171,10 @@ Result<ArchitectureFilter> filter_for(std::uint32_t architecture, const SeccompP
                                       const PreparedProfile& prepared,
                                       std::vector<std::string>& warnings) {
   TRY_ASSIGN(std::vector<Interval> intervals, decide(architecture, prepared, warnings));
-  for (const Interval& newer : newer_syscalls(profile, architecture, intervals)) {
-    const auto behind = std::ranges::upper_bound(intervals, newer.first, {}, &Interval::first);
-    intervals.insert(behind, newer);
+  // At most two intervals, and the others are sorted already.
+  for (const Interval& range : newer_syscalls(profile, architecture, intervals)) {
+    const auto behind = std::ranges::upper_bound(intervals, range.first, {}, &Interval::first);
+    intervals.insert(behind, range);
   }
   return ArchitectureFilter{.architecture = architecture,
                             .intervals = std::move(intervals),

@@ -177,8 +177,9 @@ Program return_where_met(const Conditions& conditions, ArgumentWidth width, std:
 
 namespace {
 
-constexpr std::uint32_t kFirstBehindIpc = 201;
-constexpr std::uint32_t kCallsPerMultiplexer = 100;
+// EntryPoint::call_behind is the first argument of socketcall or ipc, plus one of these.
+constexpr std::uint32_t kBehindSocketCall = 100;
+constexpr std::uint32_t kBehindIpc = 200;
 
 // The kernel looks at these bits of the first argument: socketcall takes an int, and the upper
 // half of ipc's argument is a version.
@@ -188,28 +189,27 @@ constexpr std::uint64_t kIpcBits = 0xFFFF;
 // The number of socketcall, counted from the first call number of the architecture: 4000 on MIPS, 0
 // on all others with socketcall.
 constexpr int kSocketCall = 102;
-// The calls behind socketcall and ipc have numbers of their own in these ranges, counted as
-// kSocketCall is. To ask libseccomp for the name of a number takes as long as several look-ups of
-// names.
+// The calls behind socketcall and ipc also have numbers of their own, all in these ranges, counted
+// as kSocketCall is. libseccomp takes several times as long for the name of a number as for the
+// number of a name.
 struct Numbers {
   int first = 0;
   int last = 0;
 };
 constexpr Numbers kOwnNumbers[] = {
-    {168, 184},  // MIPS
-    {326, 349},  // PowerPC; recvmmsg and sendmmsg of x86 and MIPS
-    {357, 373},  // x86, s390
+    {168, 184},  // sockets of MIPS
+    {326, 373},  // sockets of the others; accept4, recvmmsg and sendmmsg of MIPS
     {392, 402},  // ipc, since Linux 5.1
-    {420, 420},  // semtimedop_time64
 };
 
 }  // namespace
 
 Condition selector_of(const EntryPoint& entry) {
+  const bool is_ipc = entry.call_behind > kBehindIpc;
   return {.argument = 0,
           .op = SeccompOperator::kMaskedEqual,
-          .mask = entry.call_behind < kFirstBehindIpc ? kSocketCallBits : kIpcBits,
-          .value = entry.call_behind % kCallsPerMultiplexer};
+          .mask = is_ipc ? kIpcBits : kSocketCallBits,
+          .value = entry.call_behind - (is_ipc ? kBehindIpc : kBehindSocketCall)};
 }
 
 void EntryPoints::find(const std::string& name, std::vector<EntryPoint>& found) {

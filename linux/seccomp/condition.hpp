@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,17 +46,18 @@ Program return_where_met(const Conditions& conditions, ArgumentWidth width, std:
 /// One way to make a system call. Some architectures have two: the call's own number, and
 /// socketcall(2) or ipc(2), whose first argument says which call is meant.
 struct EntryPoint {
-  std::uint32_t number = 0;
-  /// 0: `number` is the call's own number. Otherwise `number` is that of socketcall or ipc, and
-  /// this is the number of libseccomp for the call, negated: 101 ... 120 behind socketcall, 201 ...
-  /// 224 behind ipc.
+  std::uint32_t number = 0;  // the call's own, or that of socketcall or ipc
+  /// Which call of socketcall or ipc is meant: libseccomp's number for the call without the minus
+  /// sign, 101 … 120 for socketcall, 201 … 224 for ipc. 0 if `number` is the call's own.
   std::uint32_t call_behind = 0;
 
+  /// By number. The call's own entry point comes before those of calls behind the same number.
   auto operator<=>(const EntryPoint&) const = default;
+  bool is_multiplexed() const { return call_behind != 0; }
 };
 
-/// The condition on the first argument of socketcall or ipc that selects the call. `entry` is not
-/// the call's own number.
+/// The condition on the first argument of socketcall or ipc that selects the call of `entry`, which
+/// is multiplexed.
 Condition selector_of(const EntryPoint& entry);
 
 /// The entry points of the system calls of one architecture (SCMP_ARCH_*), from libseccomp's

@@ -15,14 +15,11 @@
 namespace ocirun::linux {
 namespace {
 
-// One name of a system call in one rule, with one entry point of the call. Mentions are ordered by
-// call, then as in the profile.
+// One name of a system call in one rule, with one entry point of the call.
 struct Mention {
   EntryPoint entry;
-  std::uint32_t rule = 0;  // which of PreparedProfile::rules
-  std::uint32_t name = 0;  // which of PreparedRule::names
-
-  auto operator<=>(const Mention&) const = default;
+  const PreparedRule* rule = nullptr;
+  const std::string* name = nullptr;
 };
 using Mentions = std::span<const Mention>;
 
@@ -31,33 +28,29 @@ constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
 // The limit for all calls of an architecture: a hostile profile could otherwise use up the memory.
 constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
-// All mentions in the profile, sorted.
+// All mentions in the profile, sorted by entry point, then as in the profile.
 std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
   EntryPoints entry_points(architecture);
   std::vector<Mention> found;
-  std::size_t names = 0;
-  for (const PreparedRule& rule : profile.rules) names += rule.names.size();
-  found.reserve(names);  // few calls have two entry points
   std::vector<EntryPoint> entries;
-  for (std::uint32_t rule = 0; rule < profile.rules.size(); ++rule) {
-    const auto& rule_names = profile.rules[rule].names;
-    for (std::uint32_t name = 0; name < rule_names.size(); ++name) {
-      entry_points.find(*rule_names[name], entries);
-      for (const EntryPoint& entry : entries) found.push_back({entry, rule, name});
+  for (const PreparedRule& rule : profile.rules) {
+    for (const std::string* name : rule.names) {
+      entry_points.find(*name, entries);
+      for (const EntryPoint& entry : entries) found.push_back({entry, &rule, name});
     }
   }
-  std::ranges::sort(found);
+  std::ranges::stable_sort(found, {}, &Mention::entry);
   return found;
 }
 
-// Takes the first of the sorted mentions off `all`, and those behind it whose entry points have the
-// same `member`.
-Mentions take_front(Mentions& all, std::uint32_t EntryPoint::* member) {
-  const std::uint32_t wanted = all.front().entry.*member;
+// Cuts the mentions whose entry points have the same `member` as the first off the front of `left`,
+// and returns them.
+Mentions take_front(Mentions& left, std::uint32_t EntryPoint::* member) {
+  const std::uint32_t wanted = left.front().entry.*member;
   std::size_t size = 1;
-  while (size < all.size() && all[size].entry.*member == wanted) ++size;
-  const Mentions front = all.first(size);
-  all = all.subspan(size);
+  while (size < left.size() && left[size].entry.*member == wanted) ++size;
+  const Mentions front = left.first(size);
+  left = left.subspan(size);
   return front;
 }
 
@@ -77,16 +70,18 @@ class Decider {
   Decider(std::uint32_t architecture, const PreparedProfile& profile,
           std::vector<std::string>& warnings)
       : width_(argument_width(architecture)),
-        profile_(profile),
+        default_answer_(profile.default_answer),
         mentions_(mentions(architecture, profile)),
         warnings_(warnings) {}
 
   Result<std::vector<Interval>> decide() {
     std::vector<Interval> intervals;
     intervals.reserve(mentions_.size());
-    for (Mentions left = mentions_; !left.empty();) {
-      const std::uint32_t number = left.front().entry.number;
-      TRY_ASSIGN(Decision decision, decide_number(take_front(left, &EntryPoint::number)));
+    Mentions left = mentions_;
+    while (!left.empty()) {
+      const Mentions same_number = take_front(left, &EntryPoint::number);
+      const std::uint32_t number = same_number.front().entry.number;
+      TRY_ASSIGN(Decision decision, decide_number(same_number));
       intervals.push_back({number, number, std::move(decision)});
     }
     return intervals;
@@ -96,37 +91,29 @@ class Decider {
   // All mentions have one number. First come the mentions of the call that has this number, then
   // the mentions of the calls that are made through it (socketcall, ipc).
   Result<Decision> decide_number(Mentions mentions) {
-    Decision decision = always(profile_.default_answer);
+    Decision decision = always(default_answer_);
     while (!mentions.empty()) {
       const Mentions call = take_front(mentions, &EntryPoint::call_behind);
       const auto unconditional = std::ranges::find_if(call, [&](const Mention& mention) {
-        return changes(mention) && is_unconditional(rule_of(mention));
+        return changes(mention) && is_unconditional(*mention.rule);
       });
-      if (call.front().entry.call_behind != 0) {
+      if (call.front().entry.is_multiplexed()) {
         TRY(add_hidden(decision, call, unconditional));
       } else if (unconditional != call.end()) {
-        return always(rule_of(*unconditional).answer);
+        return always(unconditional->rule->answer);
       } else {
         for (const Mention& mention : call)
           if (changes(mention))
-            for (const auto& arguments : rule_of(mention).alternatives)
-              TRY(add(decision, {conditions_of(arguments, width_), rule_of(mention).answer},
-                      mention));
+            for (const auto& arguments : mention.rule->alternatives)
+              TRY(add(decision, {conditions_of(arguments, width_), mention.rule->answer}, mention));
       }
     }
     if (const Mention* rule = std::exchange(disagreeing_, nullptr)) warn_of_disagreement(*rule);
     return decision;
   }
 
-  const PreparedRule& rule_of(const Mention& mention) const { return profile_.rules[mention.rule]; }
-  const std::string& name_of(const Mention& mention) const {
-    return *rule_of(mention).names[mention.name];
-  }
-
   // A rule with the default action changes nothing (S-10).
-  bool changes(const Mention& mention) const {
-    return rule_of(mention).answer != profile_.default_answer;
-  }
+  bool changes(const Mention& mention) const { return mention.rule->answer != default_answer_; }
 
   bool is_unconditional(const PreparedRule& rule) const {
     return std::ranges::any_of(rule.alternatives, [&](const auto& arguments) {
@@ -138,13 +125,13 @@ class Decider {
   Result<void> add_hidden(Decision& decision, Mentions call, Mentions::iterator unconditional) {
     const Conditions selected{selector_of(call.front().entry)};
     if (unconditional != call.end())
-      return add(decision, {selected, rule_of(*unconditional).answer}, *unconditional);
+      return add(decision, {selected, unconditional->rule->answer}, *unconditional);
     const auto most_severe = std::ranges::min_element(
-        call, is_more_severe, [&](const Mention& mention) { return rule_of(mention).answer; });
+        call, is_more_severe, [](const Mention& mention) { return mention.rule->answer; });
     if (std::ranges::any_of(call, [&](const Mention& m) { return changes(m); }))
       warn_of_hidden_arguments(*most_severe);
-    const std::uint32_t answer = rule_of(*most_severe).answer;
-    if (!is_more_severe(answer, profile_.default_answer)) return {};
+    const std::uint32_t answer = most_severe->rule->answer;
+    if (!is_more_severe(answer, default_answer_)) return {};
     return add(decision, {selected, answer}, *most_severe);
   }
 
@@ -158,7 +145,7 @@ class Decider {
         return refuse(
             "/linux/seccomp/syscalls/{}: contradicts an earlier rule for {} with the same"
             " args; remove one of them",
-            rule_of(origin).index, name_of(origin));
+            origin.rule->index, *origin.name);
       if (!disagreeing_ && !exclude_each_other(earlier.conditions, added.conditions))
         disagreeing_ = &origin;
     }
@@ -166,7 +153,7 @@ class Decider {
       return refuse(
           "/linux/seccomp/syscalls/{}: too many args for {}: the kernel takes at most {} "
           "instructions",
-          rule_of(origin).index, name_of(origin), BPF_MAXINSNS);
+          origin.rule->index, *origin.name, BPF_MAXINSNS);
     const auto behind = std::ranges::find_if(
         decision.conditional,
         [&](const ConditionalAnswer& other) { return is_more_severe(added.answer, other.answer); });
@@ -178,16 +165,16 @@ class Decider {
     warn(fmt::format(
         "/linux/seccomp/syscalls/{}: a program of another architecture can call {} through "
         "socketcall or ipc, where a filter does not see args: such calls get {}",
-        rule_of(mention).index, name_of(mention),
-        is_more_severe(rule_of(mention).answer, profile_.default_answer) ? "the action of this rule"
-                                                                         : "the default action"));
+        mention.rule->index, *mention.name,
+        is_more_severe(mention.rule->answer, default_answer_) ? "the action of this rule"
+                                                              : "the default action"));
   }
 
   void warn_of_disagreement(const Mention& mention) {
     warn(fmt::format(
         "/linux/seccomp/syscalls/{}: a call of {} may match this rule and an earlier one with "
         "another action: the more severe action counts",
-        rule_of(mention).index, name_of(mention)));
+        mention.rule->index, *mention.name));
   }
 
   // Omits a warning that another architecture has caused already.
@@ -197,7 +184,7 @@ class Decider {
   }
 
   ArgumentWidth width_;
-  const PreparedProfile& profile_;
+  std::uint32_t default_answer_;
   std::vector<Mention> mentions_;
   std::vector<std::string>& warnings_;
   std::size_t count_ = 0;                 // of conditional answers

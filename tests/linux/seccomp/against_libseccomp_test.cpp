@@ -158,27 +158,29 @@ BOOST_AUTO_TEST_CASE(a_profile_of_all_calls_with_alternating_actions_means_what_
   }
 }
 
+// EntryPoints asks libseccomp for a few ranges of numbers. This test asks for all numbers.
 BOOST_AUTO_TEST_CASE(a_call_behind_socketcall_or_ipc_is_found_under_its_own_number_too) {  // S-8
-  for (const std::uint32_t architecture :
-       {std::uint32_t{SCMP_ARCH_X86}, std::uint32_t{SCMP_ARCH_MIPS},
-        std::uint32_t{SCMP_ARCH_MIPSEL}, std::uint32_t{SCMP_ARCH_PPC},
-        std::uint32_t{SCMP_ARCH_PPC64}, std::uint32_t{SCMP_ARCH_PPC64LE},
-        std::uint32_t{SCMP_ARCH_S390}, std::uint32_t{SCMP_ARCH_S390X}}) {
+  constexpr std::uint32_t kArchitectures[] = {SCMP_ARCH_X86,  SCMP_ARCH_MIPS,  SCMP_ARCH_MIPSEL,
+                                              SCMP_ARCH_PPC,  SCMP_ARCH_PPC64, SCMP_ARCH_PPC64LE,
+                                              SCMP_ARCH_S390, SCMP_ARCH_S390X};
+  for (const std::uint32_t architecture : kArchitectures) {
     EntryPoints entry_points(architecture);
     std::vector<EntryPoint> found;
     int calls = 0;
-    const int first = ::seccomp_syscall_resolve_name_arch(architecture, "exit") - 1;
-    for (int number = first; number < first + 1000; ++number) {
+    // 4000 on MIPS, 0 on the others.
+    const int base = ::seccomp_syscall_resolve_name_arch(architecture, "exit") - 1;
+    for (int number = base; number < base + 1000; ++number) {
       const std::string& name = own_name_of(architecture, number);
-      if (name.empty() || ::seccomp_syscall_resolve_name_arch(architecture, name.c_str()) == number)
-        continue;
+      if (name.empty()) continue;
+      // libseccomp's number of a call behind socketcall or ipc is negative.
+      if (::seccomp_syscall_resolve_name_arch(architecture, name.c_str()) >= 0) continue;
       entry_points.find(name, found);
       const EntryPoint own{.number = static_cast<std::uint32_t>(number)};
       BOOST_TEST(std::ranges::count(found, own) == 1,
                  name << ", number " << number << " of architecture " << architecture);
       ++calls;
     }
-    BOOST_TEST(calls >= 25);
+    BOOST_TEST(calls >= 27);  // x86 and s390 have the fewest
   }
 }
 
