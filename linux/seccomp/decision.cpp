@@ -15,11 +15,14 @@
 namespace ocirun::linux {
 namespace {
 
-// One name of a system call in one rule, with one entry point of the call.
+// One name of a system call in one rule, with one entry point of the call. Mentions are sorted by
+// entry point, then as in the profile: the rules lie in one vector, and so do the names of a rule.
 struct Mention {
   EntryPoint entry;
   const PreparedRule* rule = nullptr;
   const std::string* name = nullptr;
+
+  auto operator<=>(const Mention&) const = default;
 };
 using Mentions = std::span<const Mention>;
 
@@ -28,7 +31,7 @@ constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
 // The limit for all calls of an architecture: a hostile profile could otherwise use up the memory.
 constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
-// All mentions in the profile, sorted by entry point, then as in the profile.
+// All mentions in the profile, sorted.
 std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
   EntryPoints entry_points(architecture);
   std::vector<Mention> found;
@@ -39,7 +42,7 @@ std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile&
       for (const EntryPoint& entry : entries) found.push_back({entry, &rule, name});
     }
   }
-  std::ranges::stable_sort(found, {}, &Mention::entry);
+  std::ranges::sort(found);
   return found;
 }
 
