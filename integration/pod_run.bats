@@ -426,6 +426,32 @@ END
   equal 0 "$(find data/images/layers -mindepth 1 -maxdepth 1 | wc -l)"
 }
 
+@test "plan leaves nothing of its directory: a later container's error, no room on stdout, a signal; an empty directory stays empty" {
+  local signal
+  container app true
+  container other true
+  sed -i '/name: other/,$ s/image: base/image: none/' app.yaml
+  run pod plan --images images -o out app.yaml
+  equal 1 "$status"
+  is_gone out
+  sed -i 's/image: none/image: base/' app.yaml
+  run bash -c '"$0" pod plan --data data --images images -o out app.yaml >/dev/full' "$OCIRUN"
+  equal 1 "$status"
+  output_mentions 'no space left on device'
+  is_gone out
+  for signal in TERM KILL; do
+    "$OCIRUN" pod plan --data data --images images -o out app.yaml >/dev/null 3>&- 4>&- &
+    until [[ -e out ]]; do :; done
+    kill -s "$signal" $!
+    wait $! || true
+    eventually is_gone out
+  done
+  mkdir out
+  run pod plan --images images -o out app.yaml
+  equal 1 "$status"
+  equal "" "$(ls -A out)"
+}
+
 @test "an image that cannot be had: an error with the document's place, nothing left" {
   container app true
   sed -i 's/image: base/image: none/' app.yaml

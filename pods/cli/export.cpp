@@ -152,8 +152,8 @@ Result<void> check_options_of(Engine engine, const Arguments& arguments) {
   return {};
 }
 
-/// Writes compose.yaml, and the configs that it refers to, into the directory. The files of an
-/// earlier export are replaced. Errors: a compose.yaml of somebody else; without a compose.yaml, a
+/// Writes compose.yaml, and the configs that it refers to, into the directory, and prints its path.
+/// The files of an earlier export are replaced. Errors: a compose.yaml of somebody else; without a compose.yaml, a
 /// config file with another content.
 Result<void> write_stack(const HostPath& output, const Exported& exported) {
   constexpr mode_t kMode = 0600;  // --param and --env may give what others should not read
@@ -172,6 +172,7 @@ Result<void> write_stack(const HostPath& output, const Exported& exported) {
       TRY(files.write(below, file_in(path), text, kMode));
   }
   TRY(files.write(directory, compose, exported.text, kMode));
+  TRY(print(fmt::format("{}/{}\n", output.string(), compose)));
   files.keep();
   return {};
 }
@@ -180,8 +181,7 @@ Result<void> give_out(const Arguments& arguments, const Exported& exported) {
   const auto output = arguments.value("output");
   if (output) {
     TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
-    TRY(within(write_stack(directory, exported), "--output {}", *output));
-    return print(fmt::format("{}/compose.yaml\n", directory.string()));
+    return within(write_stack(directory, exported), "--output {}", *output);
   }
   if (!exported.files.empty())
     return refuse(

@@ -1,10 +1,10 @@
-#include "pods/prepare/prepare.hpp"
-
 #include <array>
 #include <vector>
 
 #include "linux/base/paths.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/prepare/new_directory.hpp"
+#include "pods/prepare/prepare.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -28,8 +28,9 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   TRY(replace_parts(given, workload.pod));
   TRY(check_given(given, workload));
   TRY(admit(workload, given));
+  TRY_ASSIGN(NewDirectory made, NewDirectory::make(out));
   TRY_ASSIGN(const std::vector<std::string> warnings,
-             plan_pod(workload, given, data, name, out,
+             plan_pod(workload, given, data, name, made.site(),
                       caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot));
   for (const std::string& warning : warnings) warn(warning);
   if (workload.pod.host_network)
@@ -38,6 +39,7 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   for (const Container* container : all_containers(workload.pod))
     lines += fmt::format("{}/{}\n", out.string(), container->name);
   TRY(print(lines));
+  made.keep();
   return 0;
 }
 

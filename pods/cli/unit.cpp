@@ -211,14 +211,19 @@ Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
   return plan;
 }
 
-/// Writes all units or, after an error, none that was not there before. A file of somebody else
-/// stays.
+/// Writes all units, and prints their paths, or after an error leaves none that was not there
+/// before. A file of somebody else stays.
 Result<void> write_units(const std::string& path, const std::vector<UnitFile>& units) {
   TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
   for (const UnitFile& unit : units)
     TRY(check_own_file(directory, unit.name, first_words_of_unit(unit.name), "unit"));
   OutputFiles files;
-  for (const UnitFile& unit : units) TRY(files.write(directory, unit.name, unit.text, 0644));
+  std::string lines;
+  for (const UnitFile& unit : units) {
+    TRY(files.write(directory, unit.name, unit.text, 0644));
+    lines += fmt::format("{}/{}\n", path, unit.name);
+  }
+  TRY(print(lines));
   files.keep();
   return {};
 }
@@ -226,16 +231,14 @@ Result<void> write_units(const std::string& path, const std::vector<UnitFile>& u
 Result<int> unit(const Arguments& arguments, const Caller& caller) {
   TRY_ASSIGN(const UnitPlan plan, plan_units(arguments, caller));
   TRY_ASSIGN(const std::vector<UnitFile> units, units_of(plan));
-  std::string lines;
   if (const auto output = arguments.value("output")) {
     TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
     TRY(within(write_units(directory.string(), units), "--output"));
-    for (const UnitFile& file : units)
-      lines += fmt::format("{}/{}\n", directory.string(), file.name);
-  } else {
-    for (const UnitFile& file : units)
-      lines += lines.empty() ? file.text : fmt::format("\n{}", file.text);
+    return 0;
   }
+  std::string lines;
+  for (const UnitFile& file : units)
+    lines += lines.empty() ? file.text : fmt::format("\n{}", file.text);
   TRY(print(lines));
   return 0;
 }

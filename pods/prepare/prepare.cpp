@@ -243,10 +243,11 @@ std::vector<std::string> warnings_of_volumes(const Workload& workload, const Giv
   return warnings;
 }
 
-/// Returns the warnings.
-Result<std::vector<std::string>> write_bundles(const Workload& workload, const Given& given,
-                                               const HostPath& data, const std::string& name,
-                                               const Site& site, BundleOwner owner) {
+}  // namespace
+
+Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
+                                          const HostPath& data, const std::string& name,
+                                          const Site& site, BundleOwner owner) {
   linux::IdMap ids;
   if (owner == BundleOwner::kOrdinaryUser) {
     TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
@@ -274,28 +275,6 @@ Result<std::vector<std::string>> write_bundles(const Workload& workload, const G
     warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   }
   return warnings;
-}
-
-}  // namespace
-
-Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
-                                          const HostPath& data, const std::string& name,
-                                          const HostPath& out, BundleOwner owner) {
-  TRY_ASSIGN(const UniqueFd parent, linux::open_parent(out));
-  TRY_ASSIGN(const auto split, linux::SafeDir::split(RootfsPath(out.string())));
-  const std::string& last = split.second;
-  if (auto made = sys::mkdirat(parent, last.c_str(), 0700); !made) {
-    if (made.error().number() != EEXIST) return std::unexpected(made.error());
-    return refuse("{} exists: the bundles are written into a new directory", out.string());
-  }
-  auto written = [&]() -> Result<std::vector<std::string>> {
-    TRY_ASSIGN(const UniqueFd directory,
-               sys::openat(parent, last.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    return write_bundles(workload, given, data, name, {.fd = directory, .path = out.string()},
-                         owner);
-  }();
-  if (!written) static_cast<void>(remove_tree(parent, last.c_str()));
-  return written;
 }
 
 }  // namespace ocirun::pods

@@ -78,13 +78,13 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
 /// their owners there too.
 enum class BundleOwner : std::uint8_t { kRoot, kOrdinaryUser };
 
-/// Writes the bundles of a pod into the directory `out`, which must not exist: NAME/config.json and
-/// NAME/rootfs for each container, volumes/, etc/. Any OCI runtime can run such a bundle. The
-/// containers share only the volumes. `data` is the directory of --data, which has the store of
-/// images. Returns the warnings. After an error `out` does not exist.
+/// Writes the bundles of a pod into the empty directory `site`: NAME/config.json and NAME/rootfs for
+/// each container, volumes/, etc/. Any OCI runtime can run such a bundle. The containers share only
+/// the volumes. `data` is the directory of --data, which has the store of images. Returns the
+/// warnings. After an error `site` has a part of the files.
 Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
                                           const HostPath& data, const std::string& name,
-                                          const HostPath& out, BundleOwner owner);
+                                          const Site& site, BundleOwner owner);
 
 /// Makes the bundle of a container whose workload is a bundle of the operator. Writes in
 /// `site`/NAME a config.json: that of the operator, with what the Knative contract adds (PORT and

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/process/clone.hpp"
+#include "pods/prepare/mounts.hpp"
+
+namespace ocirun::pods {
+
+/// The new directory of --output: whole or, without keep(), not there. A process of its own makes
+/// the directory, and removes it as soon as this object or the caller's process ends: also after
+/// SIGINT or SIGKILL, and without memory.
+class NewDirectory {
+ public:
+  /// Makes `path`. The caller must have a single thread. Errors: EEXIST, which is a sentence;
+  /// ENOENT: its parent is missing; EACCES …
+  static Result<NewDirectory> make(const HostPath& path);
+  NewDirectory(NewDirectory&& other) noexcept
+      : directory_(std::move(other.directory_)),
+        path_(std::move(other.path_)),
+        keeper_(std::exchange(other.keeper_, {})),
+        life_(std::move(other.life_)) {}
+  NewDirectory& operator=(NewDirectory&&) = delete;
+  NewDirectory(const NewDirectory&) = delete;
+  NewDirectory& operator=(const NewDirectory&) = delete;
+  /// Returns when the directory is removed.
+  ~NewDirectory();
+
+  Site site() const { return {.fd = directory_, .path = path_}; }
+  void keep();
+
+ private:
+  NewDirectory(UniqueFd directory, std::string path, linux::Child keeper, UniqueFd life)
+      : directory_(std::move(directory)),
+        path_(std::move(path)),
+        keeper_(std::move(keeper)),
+        life_(std::move(life)) {}
+
+  UniqueFd directory_;
+  std::string path_;
+  linux::Child keeper_;  // of the directory
+  UniqueFd life_;        // the keeper reads its end: the last writer is the caller
+};
+
+}  // namespace ocirun::pods
