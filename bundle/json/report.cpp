@@ -100,7 +100,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   // The most typing mistakes: a word with more mistakes would be a guess.
   const std::size_t most = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 4);
   std::size_t least = most + 1;
-  for (const std::string_view candidate : known) {
+  constexpr std::size_t kMostCandidates = 1000;  // a document can have more names of its own
+  for (const std::string_view candidate : known.first(std::min(known.size(), kMostCandidates))) {
     const std::size_t distance = edit_distance(typed, upper(candidate));
     if (distance >= least || distance >= candidate.size()) continue;
     least = distance;

@@ -68,7 +68,7 @@ class Report {
 std::string first_of(const std::vector<std::string>& problems, std::size_t count);
 
 /// The word of `known` that is the fewest typing mistakes away from `word`; "" if all are so far
-/// away that the best would be a guess.
+/// away that the best would be a guess. Looks at the first 1,000 words.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace ocirun::bundle

@@ -11,6 +11,7 @@
 #include "pods/contract/clauses.hpp"
 #include "pods/documents/needs.hpp"
 #include "pods/documents/workload.hpp"
+#include "pods/plan/expansion.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -83,6 +84,11 @@ std::string report(const Workload& workload, std::size_t& bad) {
       add(need.is_fault ? "error" : "needs",
           fmt::format("{}: {}", workload.at(need.place), need.sentence));
       if (need.is_fault) ++faults;
+    }
+  if (faults == 0)
+    for (const PlacedError& error : find_expansion_errors(workload.pod, {}, Missing::kEmpty)) {
+      add("error", fmt::format("{}: {}", workload.at(error.place), error.error.message()));
+      ++faults;
     }
   if (faults == 0) lines += linux::in_one_line(praise(workload)) + '\n';
   bad += faults;

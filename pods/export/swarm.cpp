@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linux/process/exec_limits.hpp"
 #include "pods/plan/variables.hpp"
 
 namespace ocirun::pods {
@@ -114,12 +115,14 @@ void expect_credentials(Translation& translation, const Container& container) {
       secret->name));
 }
 
-std::vector<std::string> expanded_words(const Translation& translation,
-                                        const std::vector<std::string>& words,
-                                        const Variables& named) {
+Result<std::vector<std::string>> expanded_words(const Translation& translation,
+                                                const std::vector<std::string>& words,
+                                                const Variables& named) {
   std::vector<std::string> out = words;
   if (has_references(translation.pod()))
-    for (std::string& word : out) word = expand(word, named);
+    for (std::string& word : out) {
+      TRY_ASSIGN(word, expand(word, named, linux::ExecLimits::here().string));
+    }
   return out;
 }
 
@@ -133,10 +136,14 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
     translation.lose(container.place, "imagePullPolicy",
                      "a node that lacks the image fetches it from its registry");
   TRY_ASSIGN(const SwarmVariables variables, swarm_variables(translation, container));
-  if (container.command && !container.command->empty())
-    service.add("entrypoint", expanded_words(translation, *container.command, variables.named));
-  if (container.args && !container.args->empty())
-    service.add("command", expanded_words(translation, *container.args, variables.named));
+  if (container.command && !container.command->empty()) {
+    TRY_ASSIGN(const auto words, expanded_words(translation, *container.command, variables.named));
+    service.add("entrypoint", words);
+  }
+  if (container.args && !container.args->empty()) {
+    TRY_ASSIGN(const auto words, expanded_words(translation, *container.args, variables.named));
+    service.add("command", words);
+  }
   service.add_unless_empty("environment", variables.environment);
   service.add_unless_empty("working_dir", container.working_directory);
   service.add_unless_empty(kHostname, host_name_of(translation.pod()));

@@ -1,4 +1,5 @@
 #include "bundle/json/writer.hpp"
+#include "linux/process/exec_limits.hpp"
 #include "pods/export/swarm.hpp"
 #include "pods/model/scalars.hpp"
 #include "pods/plan/variables.hpp"
@@ -92,9 +93,11 @@ Result<SwarmVariables> swarm_variables(Translation& translation, const Container
                        "pod run` gives",
                        variable.field);
     const std::string& value = std::get<std::string>(variable.value);
-    const bool is_expanded = has_references(pod) && !variable.is_literal;
-    environment.set(variable.place, variable.name,
-                    is_expanded ? expand(value, environment.named()) : value);
+    std::string whole = value;
+    if (has_references(pod) && !variable.is_literal) {
+      TRY_ASSIGN(whole, expand(value, environment.named(), linux::ExecLimits::here().string));
+    }
+    environment.set(variable.place, variable.name, whole);
   }
   return environment.take();
 }

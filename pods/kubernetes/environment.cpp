@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "pods/kubernetes/pod_spec.hpp"
 #include "pods/model/scalars.hpp"
@@ -128,8 +130,16 @@ bool container_env(Value at, std::vector<EnvVariable>& out, Dialect dialect,
   return unique_list_of(read, by("name", &EnvVariable::name))(at, out);
 }
 
+/// A source that stands later with the same prefix replaces all that an earlier one has set.
 bool container_env_sources(Value at, std::vector<EnvSource>& out) {
-  return list_of(env_source)(at, out);
+  if (!list_of(env_source)(at, out)) return false;
+  std::map<std::pair<std::string, std::string>, const EnvSource*> last;
+  for (const EnvSource& source : out) last[{source.secret, source.prefix}] = &source;
+  std::vector<EnvSource> kept;
+  for (const EnvSource& source : out)
+    if (last[{source.secret, source.prefix}] == &source) kept.push_back(source);
+  out = std::move(kept);
+  return true;
 }
 
 }  // namespace ocirun::pods

@@ -61,11 +61,24 @@ void resolve(Value at, EnvVariable& variable, const Pod& pod) {
 
 }  // namespace
 
+/// A label or an annotation may be long, and many variables may refer to it: more than execve(2)
+/// ever takes are not copied.
 void resolve_fields(Value at, Pod& pod) {
+  constexpr std::size_t kMost = std::size_t{6} << 20;
   for (std::vector<Container>* containers : {&pod.init_containers, &pod.containers})
-    for (Container& container : *containers)
-      for (EnvVariable& variable : container.env)
-        if (!variable.field.empty()) resolve(Value(*variable.place, at.report()), variable, pod);
+    for (Container& container : *containers) {
+      std::size_t sum = 0;
+      for (EnvVariable& variable : container.env) {
+        if (variable.field.empty()) continue;
+        const Value place(*variable.place, at.report());
+        resolve(place, variable, pod);
+        sum += std::get<std::string>(variable.value).size();
+        if (sum <= kMost) continue;
+        place.problem("the variables with a fieldRef would have more than {} MiB together",
+                      kMost >> 20);
+        break;
+      }
+    }
 }
 
 }  // namespace ocirun::pods

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "linux/base/file_io.hpp"
@@ -112,23 +113,33 @@ Result<Values> Secrets::files(const std::string& secret) const {
   return values;
 }
 
-std::string expand(std::string_view text, const Variables& variables) {
+Result<std::string> expand(std::string_view text, const Variables& variables, std::size_t most,
+                           Unknown unknown) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t sign = text.find('$');
-    out += text.substr(0, sign);
-    if (sign == std::string_view::npos) break;
-    text.remove_prefix(sign);
-    const std::size_t end = text.starts_with("$(") ? text.find(')') : std::string_view::npos;
-    if (end != std::string_view::npos) {
-      const auto variable = variables.find(text.substr(2, end - 2));
-      out += variable != variables.end() ? std::string_view(variable->second)
-                                         : text.substr(0, end + 1);
-      text.remove_prefix(end + 1);
-    } else {
-      out += '$';
-      text.remove_prefix(text.starts_with("$$") ? 2 : 1);
+  const auto add = [&](std::string_view part) -> Result<void> {
+    if (part.size() > most - out.size()) return fail(E2BIG, "more than {} bytes", most);
+    out += part;
+    return {};
+  };
+  const std::size_t last = text.rfind(')');  // behind it begins no reference
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t sign = std::min(text.find('$', at), text.size());
+    TRY(add(text.substr(at, sign - at)));
+    if (sign == text.size()) break;
+    const std::string_view rest = text.substr(sign);
+    const bool is_reference = rest.starts_with("$(") && last != text.npos && last > sign;
+    if (!is_reference) {
+      TRY(add("$"));
+      at = sign + (rest.starts_with("$$") ? 2 : 1);
+      continue;
     }
+    const std::size_t end = rest.find(')');
+    const auto variable = variables.find(rest.substr(2, end - 2));
+    if (variable != variables.end())
+      TRY(add(variable->second));
+    else if (unknown == Unknown::kKept)
+      TRY(add(rest.substr(0, end + 1)));
+    at = sign + end + 1;
   }
   return out;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,8 +41,12 @@ struct Secrets {
 
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-/// Replaces each "$(NAME)" by the value of the variable, as Kubernetes does. A reference to an
-/// unknown variable stays as it is. "$$" becomes "$", and begins no reference.
-std::string expand(std::string_view text, const Variables& variables);
+/// What becomes of a reference to an unknown variable.
+enum class Unknown : std::uint8_t { kKept, kLeftOut };
+
+/// Replaces each "$(NAME)" by the value of the variable, as Kubernetes does. "$$" becomes "$", and
+/// begins no reference. Errors: E2BIG: the text would have more than `most` bytes.
+Result<std::string> expand(std::string_view text, const Variables& variables, std::size_t most,
+                           Unknown unknown = Unknown::kKept);
 
 }  // namespace ocirun::pods

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "linux/base/text.hpp"
-#include "pods/plan/bindings.hpp"
-#include "pods/plan/variables.hpp"
+#include "linux/process/exec_limits.hpp"
+#include "pods/plan/expansion.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -17,44 +17,9 @@ namespace {
 constexpr std::string_view kDefaultPath =
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Variables in the order in which they were first set, with the last value of each name.
-class Environment {
- public:
-  void set(std::string_view name, std::string_view value) {
-    const auto [same, is_new] = values_.try_emplace(std::string(name));
-    if (is_new) order_.emplace_back(name);
-    same->second = value;
-  }
-  /// `entry`: "NAME=value".
-  void set_entry(std::string_view entry) {
-    const std::string_view name = linux::cut(entry, '=');
-    set(name, entry);
-  }
-  void set_all(const Environment& other) {
-    for (const std::string& name : other.order_) set(name, other.values_.at(name));
-  }
-  const Variables& variables() const { return values_; }
-  /// "NAME=value" of each.
-  std::vector<std::string> entries() const {
-    std::vector<std::string> entries;
-    for (const std::string& name : order_)
-      entries.push_back(fmt::format("{}={}", name, values_.at(name)));
-    return entries;
-  }
-
- private:
-  std::vector<std::string> order_;  // of the names
-  Variables values_;
-};
-
-/// The environment, and the variables that "$(NAME)" can refer to: all except those of the image.
-struct Merged {
-  std::vector<std::string> entries;
-  Variables named;
-};
-
-Result<Merged> merge_env(const Pod& pod, const Container& container, const ImageConfig& image,
-                         const Account& account, const Bindings& bindings) {
+/// The environment: that of the image, and the document's.
+Result<Environment> merge_env(const ImageConfig& image, const Account& account,
+                              const Environment& named) {
   Environment env;
   env.set_entry(kDefaultPath);
   env.set("HOME", account.home);
@@ -63,47 +28,42 @@ Result<Merged> merge_env(const Pod& pod, const Container& container, const Image
       return refuse("the image's variable \"{}\" does not have the form NAME=value", entry);
     env.set_entry(entry);
   }
-  Environment named;
-  for (const auto& [name, value] : connection_variables(pod, bindings)) named.set(name, value);
-  const Secrets secrets{.bindings = bindings, .pod = pod};
-  for (const EnvSource& source : container.env_sources) {
-    TRY_ASSIGN(const auto values, secrets.variables(source));
-    for (const auto& [key, value] : values) named.set(source.prefix + key, value);
-  }
-  for (const EnvVariable& variable : container.env) {
-    if (const auto* key = std::get_if<SecretKey>(&variable.value)) {
-      TRY_ASSIGN(const auto value, secrets.variable(*key));
-      if (value) named.set(variable.name, *value);
-    } else {
-      const std::string& value = std::get<std::string>(variable.value);
-      const bool is_expanded = has_references(pod) && !variable.is_literal;
-      named.set(variable.name, is_expanded ? expand(value, named.variables()) : value);
-    }
-  }
-  for (const auto& [name, value] : platform_variables(pod, container)) named.set(name, value);
   env.set_all(named);
-  return Merged{.entries = env.entries(), .named = named.variables()};
+  return env;
 }
 
 /// The image's Entrypoint and Cmd, as far as the document does not replace them. A command of the
 /// document replaces Cmd too, as in Kubernetes, and as the image specification's Cmd are arguments
 /// for the image's own Entrypoint (OAM-14).
-Result<std::vector<std::string>> merge_args(const Pod& pod, const Container& container,
-                                            const ImageConfig& image, const Variables& named) {
-  const auto expanded = [&](std::vector<std::string> words) {
-    if (has_references(pod))
-      for (std::string& word : words) word = expand(word, named);
-    return words;
-  };
-  std::vector<std::string> args =
-      container.command ? expanded(*container.command) : image.config.entrypoint;
-  const std::vector<std::string> rest = container.args      ? expanded(*container.args)
-                                        : container.command ? std::vector<std::string>()
-                                                            : image.config.cmd;
+Result<std::vector<std::string>> merge_args(const Expansion& document, const ImageConfig& image) {
+  std::vector<std::string> args = document.command.value_or(image.config.entrypoint);
+  const std::vector<std::string> rest = document.args      ? *document.args
+                                        : document.command ? std::vector<std::string>()
+                                                           : image.config.cmd;
   args.insert(args.end(), rest.begin(), rest.end());
   if (!args.empty() && !args.front().empty()) return args;
   return refuse(
       "there is no program: the image has no Entrypoint and no Cmd, and the document no command");
+}
+
+/// The document alone fits: find_expansion_errors().
+Result<void> check_sizes(const Launch& launch) {
+  const linux::ExecLimits limits = linux::ExecLimits::here();
+  std::size_t cost = 0;
+  for (const auto* strings : {&launch.args, &launch.env})
+    for (const std::string& text : *strings) {
+      cost += linux::ExecLimits::cost(text.size());
+      if (text.size() > limits.string)
+        return refuse(
+            "\"{}...\" of the image has more than {} bytes: execve(2) takes no longer "
+            "argument or variable",
+            linux::in_one_line(text.substr(0, 40)), limits.string);
+    }
+  if (cost <= limits.all) return {};
+  return refuse(
+      "the arguments and variables of document and image take {} bytes together: execve(2) takes "
+      "{}, a quarter of the limit on the stack (ulimit -s), and at most 6 MiB",
+      cost, limits.all);
 }
 
 /// The user of the document, else of the image: "USER[:GROUP]".
@@ -192,9 +152,12 @@ Result<Launch> merge_launch(const Pod& pod, const Container& container, const Im
                             const Bindings& bindings, const linux::SafeDir& root) {
   Launch launch;
   TRY_ASSIGN(launch.account, merge_account(container, image, root));
-  TRY_ASSIGN(Merged env, merge_env(pod, container, image, launch.account, bindings));
-  TRY_ASSIGN(launch.args, merge_args(pod, container, image, env.named));
-  launch.env = std::move(env.entries);
+  const auto document = expand_container(pod, container, bindings);
+  if (!document) return std::unexpected(document.error().error);
+  TRY_ASSIGN(const Environment env, merge_env(image, launch.account, document->named));
+  launch.env = env.entries();
+  TRY_ASSIGN(launch.args, merge_args(*document, image));
+  TRY(check_sizes(launch));
   TRY_ASSIGN(launch.cwd, merge_cwd(container, image));
   launch.annotations = merge_annotations(pod, container, image, launch.left_out_labels);
   for (const std::string& path : image.config.volumes) TRY(check_volume(path));

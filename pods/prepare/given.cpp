@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,8 +17,10 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/safe_dir.hpp"
+#include "linux/process/exec_limits.hpp"
 #include "pods/documents/key_documents.hpp"
 #include "pods/documents/needs.hpp"
+#include "pods/plan/expansion.hpp"
 #include "pods/prepare/kept_volumes.hpp"
 
 namespace ocirun::pods {
@@ -49,11 +54,18 @@ Names names_for(const Pod& pod) {
   return names;
 }
 
-/// Whether --param NAME.PROPERTY belongs to a connection of the document.
-bool is_of_connection(const Pod& pod, std::string_view parameter) {
-  return std::ranges::any_of(pod.connections, [&](const Connection& connection) {
-    return connection.sets_variables && parameter.starts_with(connection.name + ".");
-  });
+/// The parameters --param NAME.PROPERTY that belong to a connection of the document.
+std::set<std::string> parameters_of_connections(const Given& given, const Pod& pod) {
+  std::set<std::string> found;
+  const auto& all = given.bindings.parameters;
+  for (const Connection& connection : pod.connections) {
+    const std::string prefix = connection.name + ".";
+    if (connection.sets_variables)
+      for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix);
+           ++at)
+        found.insert(at->first);
+  }
+  return found;
 }
 
 bool has_container(const Pod& pod, const std::string& name) {
@@ -64,9 +76,9 @@ bool has_container(const Pod& pod, const std::string& name) {
 template <typename Value>
 void find_unused(std::string_view option, const std::map<std::string, Value>& given,
                  const std::set<std::string>& known, std::vector<std::string>& out) {
+  const std::vector<std::string_view> names(known.begin(), known.end());
   for (const auto& [name, value] : given) {
-    if (known.contains(name)) continue;
-    const std::vector<std::string_view> names(known.begin(), known.end());
+    if (known.contains(name) || out.size() >= bundle::Report::kMaxListed) continue;
     const std::string_view near = bundle::nearest(name, names);
     out.push_back(
         near.empty() ? fmt::format("{} {}: the document names none of this name", option, name)
@@ -105,10 +117,11 @@ bool is_met(const Given& given, const Need& need) {
       return any(given.pulling.auth_files);
     case Gift::kImage:
       return any(given.images);
-    case Gift::kConnection:
-      return std::ranges::any_of(given.bindings.parameters, [&](const auto& parameter) {
-        return parameter.first.starts_with(need.names.front() + ".");
-      });
+    case Gift::kConnection: {
+      const std::string prefix = need.names.front() + ".";
+      const auto first = given.bindings.parameters.lower_bound(prefix);
+      return first != given.bindings.parameters.end() && first->first.starts_with(prefix);
+    }
     case Gift::kNone:
       return false;
   }
@@ -121,15 +134,53 @@ bool is_of_all_engines(const Need& need) {
          (need.gift == Gift::kSecret && need.is_fault);
 }
 
-/// Sets a variable in its place in the document, else before all others, so that others can refer
-/// to it.
-void set_given_variable(Container& container, const std::string& name, const std::string& value) {
-  const auto same = std::ranges::find(container.env, name, &EnvVariable::name);
-  EnvVariable variable{.name = name, .value = value, .place = nullptr, .is_literal = true};
-  if (same == container.env.end())
-    container.env.insert(container.env.begin(), std::move(variable));
-  else
-    *same = std::move(variable);
+/// Sets each variable in its place in the document, else before all others, so that others can
+/// refer to it.
+void set_given_variables(Container& container, const Given& given) {
+  std::map<std::string_view, const std::string*> values;
+  for (const auto& [name, value] : given.variables) values.emplace(name, &value);
+  const auto variable_of = [](std::string_view name, const std::string& value) {
+    return EnvVariable{
+        .name = std::string(name), .value = value, .place = nullptr, .is_literal = true};
+  };
+  std::set<std::string> set;
+  for (EnvVariable& variable : container.env) {
+    const auto value = values.find(variable.name);
+    if (value == values.end()) continue;
+    variable = variable_of(value->first, *value->second);
+    set.insert(variable.name);
+  }
+  std::vector<EnvVariable> before;
+  for (const auto& [name, value] : given.variables)
+    if (!set.contains(name)) before.push_back(variable_of(name, value));
+  container.env.insert(container.env.begin(), std::make_move_iterator(before.begin()),
+                       std::make_move_iterator(before.end()));
+}
+
+/// What stands once on the command line is copied to each container. No program can be started with
+/// more variables than execve(2) takes.
+Result<void> check_copies(const Given& given, std::size_t containers) {
+  const linux::ExecLimits limits = linux::ExecLimits::here();
+  std::size_t variables = 0, labels = 0;
+  for (const auto& [name, value] : given.variables) {
+    if (name.size() + 1 + value.size() > limits.string)
+      return refuse(
+          "the variable {} of --env or --env-file has more than {} bytes: execve(2) takes "
+          "no longer one",
+          linux::in_one_line(name.substr(0, 40)), limits.string);
+    variables += linux::ExecLimits::cost(name.size() + 1 + value.size());
+  }
+  if (variables > limits.all)
+    return refuse(
+        "the variables of --env and --env-file take {} bytes: execve(2) takes {}, a quarter of the "
+        "limit on the stack (ulimit -s), and at most 6 MiB",
+        variables, limits.all);
+  for (const auto& [name, value] : given.labels) labels += name.size() + value.size();
+  if ((variables + labels) * containers <= kMostCopied) return {};
+  return refuse(
+      "--env, --env-file and --label: {} bytes for each of {} containers are more than "
+      "{} MiB",
+      variables + labels, containers, kMostCopied >> 20);
 }
 
 /// The port on which the platform reaches a Knative container is also that of its probes (KN-5).
@@ -151,6 +202,7 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
   if (given.restart) pod.restart = *given.restart;
   if (given.port && pod.kind != Kind::kKnative)
     return refuse("--port: only a Knative document has a port that the platform chooses");
+  TRY(check_copies(given, pod.init_containers.size() + pod.containers.size()));
   for (std::vector<Container>* containers : {&pod.init_containers, &pod.containers})
     for (Container& container : *containers) {
       if (!given.user.empty()) {
@@ -160,7 +212,7 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
       }
       if (given.forbid_root) container.forbid_root = true;
       if (given.read_only_root) container.read_only_root = true;
-      for (const auto& [name, value] : given.variables) set_given_variable(container, name, value);
+      set_given_variables(container, given);
       for (const auto& [name, value] : given.labels) container.annotations[name] = value;
     }
   if (given.port)
@@ -190,8 +242,7 @@ Result<void> check_given(const Given& given, const Workload& workload, Audience 
       sentences.push_back(fmt::format("{}: {}{}", workload.at(need.place),
                                       need.is_fault ? "" : "needs ", need.sentence));
   Names names = names_for(workload.pod);
-  for (const auto& [name, value] : given.bindings.parameters)
-    if (is_of_connection(workload.pod, name)) names.parameters.insert(name);
+  names.parameters.merge(parameters_of_connections(given, workload.pod));
   find_unused("--volume", given.volumes, names.volumes, sentences);
   find_unused("--param", given.bindings.parameters, names.parameters, sentences);
   find_unused("--secret", given.bindings.secrets, names.secrets, sentences);
@@ -210,6 +261,10 @@ Result<void> check_given(const Given& given, const Workload& workload, Audience 
       sentences.push_back(
           fmt::format("{}: {}", workload.at(container->seccomp->place), profile.error().message()));
   }
+  if (sentences.empty())
+    for (const PlacedError& error : find_expansion_errors(
+             workload.pod, given.bindings, is_here ? Missing::kRefused : Missing::kEmpty))
+      sentences.push_back(fmt::format("{}: {}", workload.at(error.place), error.error.message()));
   if (sentences.empty()) return {};
   return refuse("{}", fmt::join(sentences, "; "));
 }

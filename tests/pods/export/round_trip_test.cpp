@@ -6,6 +6,7 @@
 
 #include "linux/base/text.hpp"
 #include "pods/plan/bindings.hpp"
+#include "tests/must.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/export/export_scene.hpp"
 
@@ -41,14 +42,14 @@ std::string shown(const EnvVariable& variable, bool has_references) {
   // The export writes "$$" for the "$" of a text without references.
   const std::string& text = std::get<std::string>(variable.value);
   const bool is_text = variable.is_literal || !has_references;
-  return fmt::format("{}={}", variable.name, is_text ? text : expand(text, {}));
+  return fmt::format("{}={}", variable.name, is_text ? text : must(expand(text, {}, text.size())));
 }
 
 std::string shown(const std::optional<std::vector<std::string>>& words, bool has_references) {
   if (!words) return "the image's";
   std::string text;
   for (const std::string& word : *words)
-    text += fmt::format("[{}]", has_references ? expand(word, {}) : word);
+    text += fmt::format("[{}]", has_references ? must(expand(word, {}, word.size())) : word);
   return text;
 }
 

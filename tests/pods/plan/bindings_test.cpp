@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "tests/must.hpp"
+
 using namespace ocirun::pods;
 
 BOOST_AUTO_TEST_SUITE(expansion)
@@ -34,7 +36,16 @@ BOOST_AUTO_TEST_CASE(references_become_the_values_and_all_else_stays) {
       {"$(A $(A)", "$(A $(A)"},  // the name is "A $(A"
       {"$($(A))", "$($(A))"},
   };
-  for (const auto& [text, wanted] : cases) BOOST_TEST(expand(text, variables) == wanted, text);
+  for (const auto& [text, wanted] : cases)
+    BOOST_TEST(must(expand(text, variables, 100)) == wanted, text);
+  BOOST_TEST(must(expand("<$(A)$(UNKNOWN)>", variables, 100, Unknown::kLeftOut)) == "<a>");
+}
+
+BOOST_AUTO_TEST_CASE(an_expansion_ends_at_its_limit) {
+  const Variables variables{{"A", std::string(60, 'a')}};
+  BOOST_TEST(must(expand("$(A)$$", variables, 61)).size() == 61U);
+  for (const char* text : {"$(A)$(A)", "$(A)bb", "$(A)$$$", "$(A)$(B)"})
+    BOOST_TEST(must_fail(expand(text, variables, 61)).contains("more than 61 bytes"), text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

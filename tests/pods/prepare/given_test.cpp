@@ -167,6 +167,22 @@ BOOST_AUTO_TEST_CASE(a_variable_of_the_operator_takes_the_place_of_the_documents
   BOOST_TEST(pod.containers[0].annotations.at("team") == "two");
 }
 
+BOOST_AUTO_TEST_CASE(variables_that_no_program_can_have_are_refused_before_they_are_copied) {
+  Pod pod = good(kOam);
+  Given given;
+  given.variables = {{"A", std::string(131'070, 'x')}};
+  BOOST_TEST(
+      must_fail(replace_parts(given, pod)).contains("the variable A of --env or --env-file"));
+  given.variables.clear();
+  for (int i = 0; i < 70; ++i)
+    given.variables.emplace_back(fmt::format("A{}", i), std::string(100'000, 'x'));
+  BOOST_TEST(must_fail(replace_parts(given, pod)).contains("--env and --env-file take 70"));
+  given.variables.resize(10);
+  pod.containers = std::vector<Container>(100, pod.containers.front());
+  BOOST_TEST(must_fail(replace_parts(given, pod)).contains("for each of 100 containers"));
+  BOOST_TEST(pod.containers.front().env.size() < 10U);
+}
+
 BOOST_AUTO_TEST_CASE(the_port_of_a_knative_container_moves_with_its_probes) {  // KN-5
   Pod pod = good(kKnative);
   pod.containers[0].liveness->question = TcpProbe{.port = 9000, .port_name = ""};
