@@ -2,10 +2,17 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string_view>
+#include <utility>
+
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/directories.hpp"
+#include "pods/plan/expansion.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -38,13 +45,15 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
   std::vector<BoundPath> bound;
   if (container.config_files.empty()) return bound;
   TRY_ASSIGN(const UniqueFd files, open_or_make_directory(directory, "files", 0700));
+  std::map<std::string_view, std::string> by_content;  // the names of files
   for (std::size_t i = 0; i < container.config_files.size(); ++i) {
     const ConfigFile& file = container.config_files[i];
     const std::string name = fmt::format("{}", i);
     const std::string& content =
         file.parameter ? given.bindings.parameters.at(*file.parameter) : *file.value;
-    TRY(linux::replace_file(files, name, content, 0644));
-    bound.push_back({.source = fmt::format("{}/files/{}", path, name),
+    const auto [same, is_new] = by_content.emplace(content, name);
+    if (is_new) TRY(linux::replace_file(files, name, content, 0644));
+    bound.push_back({.source = fmt::format("{}/files/{}", path, same->second),
                      .destination = file.path,
                      .read_only = true,
                      .recursive = false});
@@ -81,39 +90,83 @@ namespace {
 constexpr mode_t kFileMode = 0644;       // of Kubernetes, unless the document has another
 constexpr mode_t kDirectoryMode = 0755;  // whatever the umask is
 
-/// `group`: of the file, whose members can then read it.
-Result<void> write_one(Fd directory, const std::string& path, const std::string& bytes, mode_t mode,
-                       std::optional<Gid> group) {
-  TRY_ASSIGN(UniqueFd parent, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
-  const auto parts = linux::words(path, '/');
-  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    const std::string name(parts[i]);
-    TRY_ASSIGN(parent, open_or_make_directory(parent, name.c_str(), kDirectoryMode));
-    TRY(sys::fchmod(parent, kDirectoryMode));
+/// Writes the files of a volume.
+class KeyFiles {
+ public:
+  /// `group`: of the files, whose members can then read them.
+  KeyFiles(Fd directory, std::optional<Gid> group, std::size_t& copied)
+      : directory_(directory), group_(group), copied_(copied) {}
+
+  Result<void> write(const std::string& path, const std::string& key, const std::string& bytes,
+                     mode_t mode) {
+    TRY_ASSIGN(const Fd parent, make_parent(path));
+    const std::string name(linux::words(path, '/').back());
+    const auto [same, is_new] = written_.try_emplace({key, mode}, Written{});
+    if (!is_new) {
+      const auto linked =
+          linux::sys::linkat(same->second.parent, same->second.name.c_str(), parent, name.c_str());
+      // EMLINK: ext4 has at most 65,000 names for a file; the next name is of a new one.
+      if (linked || linked.error().number() != EMLINK) return linked;
+    }
+    same->second = {.parent = parent, .name = name};
+    copied_ += bytes.size();
+    if (copied_ > kMostCopied)
+      return refuse(
+          "the files of secrets and config maps take more than {} MiB: items of one key and one "
+          "mode take no more than one",
+          kMostCopied >> 20);
+    TRY(linux::replace_file(parent, name, bytes, mode));
+    return group_ ? give(parent, name, mode) : Result<void>();
   }
-  const std::string name(parts.back());
-  TRY(linux::replace_file(parent, name, bytes, mode));
-  if (!group) return {};
-  constexpr mode_t kReadable = 0440;
-  TRY_ASSIGN(const UniqueFd file, sys::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat status, sys::fstat(file));
-  TRY(sys::fchown(file, status.st_uid, group->value()));
-  return sys::fchmod(file, mode | kReadable);
-}
+
+ private:
+  struct Written {
+    Fd parent{-1};
+    std::string name;
+  };
+
+  Result<Fd> make_parent(const std::string& path) {
+    const std::string above = path.substr(0, std::min(path.rfind('/'), path.size()));
+    if (above.size() == path.size()) return directory_;
+    const auto known = parents_.find(above);
+    if (known != parents_.end()) return Fd(known->second);
+    TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", O_RDONLY | O_DIRECTORY));
+    for (const std::string_view part : linux::words(above, '/')) {
+      TRY_ASSIGN(parent, open_or_make_directory(parent, std::string(part).c_str(), kDirectoryMode));
+      TRY(sys::fchmod(parent, kDirectoryMode));
+    }
+    return Fd(parents_.emplace(above, std::move(parent)).first->second);
+  }
+
+  Result<void> give(Fd parent, const std::string& name, mode_t mode) const {
+    constexpr mode_t kReadable = 0440;
+    TRY_ASSIGN(const UniqueFd file, sys::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW));
+    TRY_ASSIGN(const struct stat status, sys::fstat(file));
+    TRY(sys::fchown(file, status.st_uid, group_->value()));
+    return sys::fchmod(file, mode | kReadable);
+  }
+
+  Fd directory_;
+  std::optional<Gid> group_;
+  std::size_t& copied_;
+  std::map<std::string, UniqueFd> parents_;
+  std::map<std::pair<std::string, mode_t>, Written> written_;  // the last file of a key and a mode
+};
 
 }  // namespace
 
 Result<void> write_key_files(const Volume& volume, const std::map<std::string, std::string>& keys,
-                             Fd directory) {
+                             Fd directory, std::size_t& copied) {
   const mode_t mode = volume.file_mode.value_or(kFileMode);
+  KeyFiles files(directory, volume.group, copied);
   if (!volume.items) {
-    for (const auto& [key, bytes] : keys) TRY(write_one(directory, key, bytes, mode, volume.group));
+    for (const auto& [key, bytes] : keys) TRY(files.write(key, key, bytes, mode));
     return {};
   }
   for (const KeyFile& file : *volume.items) {
     const auto key = keys.find(file.key);
     if (key != keys.end())
-      TRY(write_one(directory, file.path, key->second, file.mode.value_or(mode), volume.group));
+      TRY(files.write(file.path, file.key, key->second, file.mode.value_or(mode)));
     else if (!volume.is_optional)
       return refuse("there is no key \"{}\" for the file \"{}\"", file.key, file.path);
   }

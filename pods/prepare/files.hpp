@@ -35,9 +35,10 @@ Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, 
                                                    Fd directory, const std::string& path);
 
 /// Writes keys of a secret or a config map as files below the empty directory `directory`: the
-/// items of `volume`, or all keys if it has no items. Errors: a key is absent and the volume is not
-/// optional; a key cannot be the name of a file.
+/// items of `volume`, or all keys if it has no items. Items of one key and one mode are one file
+/// with several names. Adds the bytes of the files to `copied`. Errors: a key is absent and the
+/// volume is not optional; a key cannot be the name of a file; `copied` is above kMostCopied.
 Result<void> write_key_files(const Volume& volume, const std::map<std::string, std::string>& keys,
-                             Fd directory);
+                             Fd directory, std::size_t& copied);
 
 }  // namespace ocirun::pods

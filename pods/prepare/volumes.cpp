@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
@@ -183,7 +186,7 @@ class Preparation {
       TRY_ASSIGN(made, open_made(volumes_.fd, name));
     }
     TRY(sys::fchmod(made, 0755));
-    TRY(write_key_files(volume, keys, made));
+    TRY(write_key_files(volume, keys, made, copied_));
     return ReadyVolume{
         .source = fmt::format("{}/{}", volumes_.path, name), .read_only = true, .recursive = false};
   }
@@ -222,6 +225,7 @@ class Preparation {
   Reach reach_;
   const std::string& locks_directory_;
   std::vector<UniqueFd> locks_;
+  std::size_t copied_ = 0;  // bytes of keys
   unsigned number_ = 0;
 };
 
@@ -271,11 +275,13 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
 
 namespace {
 
-/// Whether only ocirun writes to the volume, because its files are keys of a secret or a config
+/// The volumes to which only ocirun writes, because their files are keys of a secret or a config
 /// map.
-bool is_of_keys(const Pod& pod, const std::string& name) {
-  const auto volume = std::ranges::find(pod.volumes, name, &Volume::name);
-  return volume != pod.volumes.end() && volume->kind == Volume::Source::kSecret;
+std::set<std::string_view> volumes_of_keys(const Pod& pod) {
+  std::set<std::string_view> names;
+  for (const Volume& volume : pod.volumes)
+    if (volume.kind == Volume::Source::kSecret) names.insert(volume.name);
+  return names;
 }
 
 }  // namespace
@@ -284,14 +290,18 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
                                   const Volumes& volumes, Fd directory, const std::string& path) {
   ContainerMounts mounts;
   std::vector<BoundPath>& bound = mounts.bound;
+  const std::set<std::string_view> of_keys = volumes_of_keys(workload.pod);
+  std::map<std::string_view, bool> points;  // whether they are read-only
+  for (const MountPoint& point : container.mount_points) points[point.path] |= point.read_only;
+  std::set<std::string_view> mounted;
   for (const Mount& mount : container.mounts) {
+    mounted.insert(mount.path);
     const auto volume = volumes.by_name.find(mount.volume);
     if (volume == volumes.by_name.end())
       return refuse("{}: there is no volume \"{}\"", workload.at(mount.place), mount.volume);
     // AC-8: a mount at the path of a mount point satisfies the point, which may want it read-only.
-    const bool point_read_only = std::ranges::any_of(
-        container.mount_points,
-        [&](const MountPoint& point) { return point.path == mount.path && point.read_only; });
+    const auto point = points.find(mount.path);
+    const bool point_read_only = point != points.end() && point->second;
     std::string source = volume->second.source;
     if (!mount.sub_path.empty()) {
       SubPath part{.volume = mount.volume,
@@ -303,7 +313,7 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
       if (volumes.reach == Reach::kByPath) {
         // config.json can have only the path. A program that writes to the volume could lead the
         // path out of the volume before the bundle runs (Kubernetes CVE-2017-1002101).
-        if (!is_of_keys(workload.pod, mount.volume))
+        if (!of_keys.contains(mount.volume))
           return refuse(
               "{}: subPath {} of the volume \"{}\" cannot be planned: whoever writes to the volume "
               "could lead the path elsewhere before the bundle runs; `ocirun pod run` does it",
@@ -322,10 +332,8 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
                      .recursive = volume->second.recursive});
   }
   for (const MountPoint& point : container.mount_points) {
-    const bool is_mounted =
-        std::ranges::find(container.mounts, point.path, &Mount::path) != container.mounts.end();
     const auto volume = volumes.for_mount_points.find(point.name);
-    if (is_mounted || volume == volumes.for_mount_points.end()) continue;
+    if (mounted.contains(point.path) || volume == volumes.for_mount_points.end()) continue;
     bound.push_back({.source = volume->second.source,
                      .destination = point.path,
                      .read_only = point.read_only || volume->second.read_only,

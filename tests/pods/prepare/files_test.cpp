@@ -50,6 +50,22 @@ BOOST_AUTO_TEST_CASE(config_files_have_the_value_or_the_parameter) {  // OAM-16
   BOOST_TEST(mode_of(scratch / "files") == 0700);  // but nobody else on the host
 }
 
+BOOST_AUTO_TEST_CASE(config_files_of_one_content_are_one_file) {
+  const Scratch scratch;
+  Container container;
+  for (int i = 0; i < 100; ++i)
+    container.config_files.push_back(
+        {.path = fmt::format("/etc/{}", i), .value = {}, .parameter = "p", .place = nullptr});
+  Given given;
+  given.bindings.parameters = {{"p", "value"}};
+  const UniqueFd directory = scratch.open();
+  const auto bound = must(write_config_files(container, given, directory, scratch.path()));
+  BOOST_REQUIRE(bound.size() == 100U);
+  BOOST_TEST(slurp(bound[99].source) == "value");
+  BOOST_TEST(bound[99].source == bound[0].source);
+  BOOST_TEST(bound[99].destination == "/etc/99");
+}
+
 BOOST_AUTO_TEST_CASE(a_container_without_config_files_gets_no_directory) {
   const Scratch scratch;
   const UniqueFd directory = scratch.open();

@@ -278,6 +278,24 @@ BOOST_AUTO_TEST_CASE(items_have_paths_and_modes) {
   BOOST_TEST(std::filesystem::is_empty(scene.source(Reach::kByPath)));
 }
 
+BOOST_AUTO_TEST_CASE(items_of_one_key_and_mode_are_one_file_and_copies_have_a_limit) {
+  VolumesScene scene;
+  Volume& volume = scene.volume();
+  volume.kind = Volume::Source::kSecret;
+  volume.source = "s";
+  scene.workload.pod.key_documents["s"].keys["k"].bytes = std::string(1 << 20, 'x');
+  volume.items.emplace();
+  for (int i = 0; i < 500; ++i)
+    volume.items->push_back({.key = "k", .path = fmt::format("d{}/f{}", i % 3, i), .mode = {}});
+  const std::string source = scene.source(Reach::kByPath);
+  BOOST_TEST(look(source + "/d0/f0").st_ino == look(source + "/d1/f499").st_ino);
+  BOOST_TEST(look(source + "/d0/f0").st_nlink == 500U);
+  BOOST_TEST((look(source + "/d0/f0").st_mode & 07777) == 0644U);
+  for (int i = 0; i < 500; ++i) (*volume.items)[static_cast<std::size_t>(i)].mode = i;
+  scene.begin_anew();
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).contains("take more than 64 MiB"));
+}
+
 CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
   VolumesScene scene;
   scene.scratch.file("host/file", "one");
