@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "linux/base/name_table.hpp"
 #include "pods/appc/types.hpp"
@@ -31,8 +33,6 @@ constexpr auto mount_points =
 
 constexpr auto ports = unique_list_of(ac_port, by("name", &Port::name));
 
-bool gids(Value at, std::vector<Gid>& out) { return list_of(bundle::gid)(at, out); }
-
 /// A user or a group of the app: a number, or a name of the image's own files.
 bool account(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
@@ -52,7 +52,7 @@ constexpr auto user_strings = [](Value at, auto& /*out*/) {  // AC-21: must not 
 constexpr auto kApp = exact_fields<Container>(
     required("exec", &Container::command, command_line),
     required("user", &Container::user, account), required("group", &Container::group, account),
-    field("supplementaryGIDs", &Container::extra_groups, gids),
+    field("supplementaryGIDs", &Container::extra_groups, extra_groups),
     field("workingDirectory", &Container::working_directory, container_path),
     field("environment", &Container::env, environment),
     field("mountPoints", &Container::mount_points, mount_points),
@@ -173,7 +173,7 @@ bool app(Value at, App& out) {
 
 bool apps(Value at, Pod& out) {
   std::vector<App> all;
-  if (!list_of(app)(at, all)) return false;
+  if (!are_few_containers(at) || !list_of(app)(at, all)) return false;
   if (all.empty()) at.problem("must have at least one app");
   report_twice(at, all, by("name", [](const App& item) -> const std::string& {
                  return item.container.name;
@@ -245,14 +245,15 @@ constexpr auto kManifest = exact_fields<Pod>(
 
 /// AC-10: each mount needs its volume. A volume that is read-only is so in each mount (AC-13).
 void check_mounts(Value manifest, Pod& pod) {
-  const auto listed = manifest.member("volumes");
+  const NamesOf listed(manifest.member("volumes"));
+  std::map<std::string_view, bool> read_only;
+  for (const Volume& volume : pod.volumes) read_only.emplace(volume.name, volume.read_only);
   for (Container& container : pod.containers)
     for (Mount& item : container.mounts) {
-      const auto volume = std::ranges::find(pod.volumes, item.volume, &Volume::name);
       if (item.volume.empty()) continue;  // a problem already
-      if (volume != pod.volumes.end())
-        item.read_only = volume->read_only;
-      else if (!may_have(listed, item.volume))
+      if (const auto volume = read_only.find(item.volume); volume != read_only.end())
+        item.read_only = volume->second;
+      else if (!listed.may_have(item.volume))
         Value(*item.place, manifest.report())
             .problem_at("volume", "\"{}\" is none of the volumes", item.volume);
     }
@@ -260,15 +261,18 @@ void check_mounts(Value manifest, Pod& pod) {
 
 /// AC-20: a name is that of a port of an app, unless podPort is given.
 void check_ports(Value manifest, const Pod& pod) {
-  const auto has_port = [&](const Container& container, const std::string& name) {
-    const auto own = Value(*container.place, manifest.report()).member("app");
-    return own && may_have(own->member("ports"), name);
+  std::set<std::string_view> listed;
+  bool is_faulty = false;
+  for (const Container& container : pod.containers) {
+    for (const Port& port : container.ports) listed.insert(port.name);
+    if (const auto own = Value(*container.place, manifest.report()).member("app"))
+      is_faulty |= NamesOf(own->member("ports")).is_faulty();
+  }
+  const auto may_be_listed = [&](std::string_view name) {
+    return is_faulty || listed.contains(name);
   };
   for (const HostPort& port : pod.host_ports)
-    if (!port.pod_port && !port.name.empty() &&
-        std::ranges::none_of(pod.containers, [&](const Container& container) {
-          return has_port(container, port.name);
-        }))
+    if (!port.pod_port && !port.name.empty() && !may_be_listed(port.name))
       Value(*port.place, manifest.report())
           .warning("no app lists a port \"{}\": only an image may have it", port.name);
 }

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
@@ -28,16 +28,24 @@ Result<Variable> variable_of(std::string_view text) {
   return Variable{name, own};
 }
 
-/// Replaces the value of a variable that is there already.
-void set(std::vector<Variable>& variables, Variable variable) {
-  const auto same = std::ranges::find(variables, variable.first, &Variable::first);
-  if (same == variables.end())
-    variables.push_back(std::move(variable));
-  else
-    same->second = std::move(variable.second);
-}
+/// Variables in the order in which they were first given, with the last value of each name.
+class Variables {
+ public:
+  void set(Variable variable) {
+    const auto [place, is_new] = places_.emplace(variable.first, all_.size());
+    if (is_new)
+      all_.push_back(std::move(variable));
+    else
+      all_[place->second].second = std::move(variable.second);
+  }
+  std::vector<Variable> take() { return std::move(all_); }
 
-Result<void> add_file(const std::string& file, std::vector<Variable>& variables) {
+ private:
+  std::vector<Variable> all_;
+  std::map<std::string, std::size_t> places_;  // in all_, by name
+};
+
+Result<void> add_file(const std::string& file, Variables& variables) {
   TRY_ASSIGN(const std::string text, read_document(file));
   unsigned number = 0;
   for (std::string_view line : linux::split(text, '\n')) {
@@ -47,7 +55,7 @@ Result<void> add_file(const std::string& file, std::vector<Variable>& variables)
     auto variable = variable_of(line);
     if (!variable)
       return std::unexpected(Error(variable.error()).within(fmt::format("line {}", number)));
-    set(variables, *std::move(variable));
+    variables.set(*std::move(variable));
   }
   return {};
 }
@@ -55,14 +63,14 @@ Result<void> add_file(const std::string& file, std::vector<Variable>& variables)
 }  // namespace
 
 Result<std::vector<Variable>> read_variables(const Arguments& arguments) {
-  std::vector<Variable> variables;
+  Variables variables;
   for (const std::string& file : arguments.values("env-file"))
     TRY(within(add_file(file, variables), "--env-file {}", file));
   for (const std::string& text : arguments.values("env")) {
     TRY_ASSIGN(Variable variable, within(variable_of(text), "--env"));
-    set(variables, std::move(variable));
+    variables.set(std::move(variable));
   }
-  return variables;
+  return variables.take();
 }
 
 }  // namespace ocirun::pods::cli

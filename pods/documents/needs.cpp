@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 #include "pods/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
@@ -112,8 +113,10 @@ class Needs {
         add(Gift::kParameter, {*file.parameter}, file.place,
             fmt::format("the parameter \"{0}\": --param {0}=VALUE", *file.parameter));
     add_devices(container.resources);
+    std::set<std::string_view> mounted;
+    for (const Mount& mount : container.mounts) mounted.insert(mount.path);
     for (const MountPoint& point : container.mount_points)
-      if (std::ranges::find(container.mounts, point.path, &Mount::path) == container.mounts.end())
+      if (!mounted.contains(point.path))
         add(Gift::kVolume, {point.name}, point.place,
             fmt::format(
                 "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTDIR",

@@ -84,7 +84,7 @@ bool pod_containers(Value at, std::vector<Container>& out, bool (*reader)(Value,
     resolve_port_names(item, read);
     return good;
   };
-  if (!list_of(container)(at, out)) return false;
+  if (!are_few_containers(at) || !list_of(container)(at, out)) return false;
   std::size_t index = 0;
   for (Container& read : out) {  // the names that a cluster gives
     if (read.name.empty())
@@ -98,12 +98,14 @@ bool pod_containers(Value at, std::vector<Container>& out, bool (*reader)(Value,
 bool kubernetes_container(Value at, Container& out) { return kContainer(at, out); }
 
 void check_init_containers(Value at, const Pod& pod) {
+  std::set<std::string_view> names;
+  for (const Container& container : pod.containers) names.insert(container.name);
   for (const Container& init : pod.init_containers) {
     const Value place(*init.place, at.report());
     for (const std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe", "ports"})
       if (place.member(name))
         place.problem_at(name, "an init container has no probes and no ports");
-    if (std::ranges::find(pod.containers, init.name, &Container::name) != pod.containers.end())
+    if (names.contains(init.name))
       place.problem_at("name", "\"{}\" is the name of a container too", init.name);
   }
 }

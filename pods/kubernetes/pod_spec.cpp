@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "pods/images/manifest.hpp"
@@ -163,11 +164,14 @@ bool asks_for_nothing(const bundle::Node& node) {
   return is_false || ((node.is_object() || node.is_array()) && node.first == nullptr);
 }
 
-void add_host_port(Value at, HostPort port, Pod& out) {
-  const auto same = std::ranges::find_if(out.host_ports, [&](const HostPort& other) {
-    return other.number == port.number && other.pod_port->protocol == port.pod_port->protocol;
-  });
-  if (same == out.host_ports.end()) return out.host_ports.push_back(std::move(port));
+HostPorts::HostPorts(Pod& pod) : ports_(pod.host_ports) {
+  for (std::size_t i = 0; i < ports_.size(); ++i) places_.emplace(key_of(ports_[i]), i);
+}
+
+void HostPorts::add(Value at, HostPort port) {
+  const auto [place, is_new] = places_.emplace(key_of(port), ports_.size());
+  if (is_new) return ports_.push_back(std::move(port));
+  const HostPort* same = &ports_[place->second];
   const bool is_same = same->pod_port->number == port.pod_port->number &&
                        (same->is_of_service || same->address == port.address);
   if (!is_same)
@@ -176,6 +180,7 @@ void add_host_port(Value at, HostPort port, Pod& out) {
 }
 
 void read_host_ports(Value at, Pod& out) {
+  HostPorts host_ports(out);
   for (const Container& container : out.containers)
     for (const Port& port : container.ports) {
       const Value place(*port.place, at.report());
@@ -191,7 +196,7 @@ void read_host_ports(Value at, Pod& out) {
                     .place = port.place};
       if (out.host_network && host.number != port.number)
         number->problem("must be the containerPort {}, because of hostNetwork", port.number);
-      add_host_port(place, std::move(host), out);
+      host_ports.add(place, std::move(host));
     }
 }
 
@@ -199,8 +204,10 @@ bool kubernetes_pod(Value at, Pod& out) {
   std::vector<Volume> of_templates = std::exchange(out.volumes, {});
   if (!kPodSpec(at, out)) return false;
   const std::size_t before = at.report().problem_count();
+  std::set<std::string> names;
+  for (const Volume& volume : out.volumes) names.insert(volume.name);
   for (Volume& volume : of_templates) {
-    if (std::ranges::find(out.volumes, volume.name, &Volume::name) != out.volumes.end())
+    if (!names.insert(volume.name).second)
       Value(*volume.place, at.report())
           .problem("the pod has a volume \"{}\" besides that of the template", volume.name);
     out.volumes.push_back(std::move(volume));

@@ -39,8 +39,16 @@ constexpr linux::Named<SeccompRequest::Kind> kSeccompKinds[] = {
     {"Localhost", SeccompRequest::Kind::kLocalhost},
     {"Unconfined", SeccompRequest::Kind::kUnconfined}};
 
+/// Each container of a pod gets a copy of these texts; the kernel takes no longer ones (a page).
+bool has_usual_length(Value at, const std::string& text) {
+  constexpr std::size_t kLongest = 4095;
+  if (text.size() <= kLongest) return true;
+  at.problem("must have at most {} characters, not {}", kLongest, text.size());
+  return false;
+}
+
 bool profile_file(Value at, std::string& out) {
-  if (!nonempty_string(at, out)) return false;
+  if (!nonempty_string(at, out) || !has_usual_length(at, out)) return false;
   if (!out.starts_with('/') && !has_dot_dot(out)) return true;
   at.problem("must be a path without \"..\" in the directory of --seccomp-profiles, not {}",
              found(at));
@@ -106,7 +114,7 @@ bool context_selinux(Value at, Container& out) {
   if (!kTable(at, read)) return false;
   out.security.selinux_label =
       fmt::format("{}:{}:{}:{}", read.user, read.role, read.type, read.level);
-  return true;
+  return has_usual_length(at, out.security.selinux_label);
 }
 
 bool context_apparmor(Value at, Container& out) {
@@ -124,6 +132,8 @@ bool context_apparmor(Value at, Container& out) {
     at.problem_at("localhostProfile", "is only for the type Localhost");
     return false;
   }
+  if (!has_usual_length(*at.member(is_localhost ? "localhostProfile" : "type"), read.file))
+    return false;
   out.security.apparmor_profile = read.file;
   if (is_localhost || read.type == "Unconfined") return true;
   const Value type = *at.member("type");

@@ -104,7 +104,7 @@ constexpr auto kPodSecurity =
     exact_fields<PodContext>(
         for_all(kUser), for_all(kGroup), for_all(kNonRoot), for_all(kSeccompMember),
         for_all(kSelinux), for_all(kAppArmor),
-        field("supplementalGroups", &PodContext::groups, list_of(bundle::gid)),
+        field("supplementalGroups", &PodContext::groups, extra_groups),
         field("fsGroup", &PodContext::volume_group, bundle::gid),
         only_word("supplementalGroupsPolicy", "Merge", "a process has the groups of its image too"),
         no_effect("fsGroupChangePolicy", "a volume gets its group when it is made"))

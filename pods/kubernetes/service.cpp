@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "linux/base/name_table.hpp"
 #include "pods/kubernetes/pod_spec.hpp"
@@ -64,18 +66,35 @@ constexpr auto kServiceSpec =
           return refuse_if_listed(member, kOthers);
         });
 
+/// The ports of the containers: the first of each name and of each number.
+struct PodPorts {
+  explicit PodPorts(Pod& pod) {
+    for (Container& container : pod.containers)
+      for (Port& port : container.ports) {
+        by_name.emplace(port.name, &port);
+        by_number.emplace(std::pair(port.number, port.protocol), &port);
+      }
+  }
+  std::map<std::string_view, Port*> by_name;
+  std::map<std::pair<std::uint16_t, Protocol>, Port*> by_number;
+};
+
+template <typename Key>
+Port* find_in(const std::map<Key, Port*>& among, const Key& key) {
+  const auto found = among.find(key);
+  return found == among.end() ? nullptr : found->second;
+}
+
 /// The port of the pod that a port of a Service leads to; nothing after a problem.
-std::optional<Port> target_of(const ServicePort& port, Value at, Pod& pod) {
+std::optional<Port> target_of(const ServicePort& port, Value at, const PodPorts& own_ports) {
   const std::uint16_t wanted = port.target != 0 ? port.target : port.number;
-  for (Container& container : pod.containers)
-    for (Port& own : container.ports) {
-      const bool is_it = port.target_name.empty()
-                             ? own.number == wanted && own.protocol == port.protocol
-                             : own.name == port.target_name;
-      if (!is_it) continue;
-      if (own.service == 0) own.service = port.number;
-      return own;
-    }
+  Port* own = port.target_name.empty()
+                  ? find_in(own_ports.by_number, std::pair(wanted, port.protocol))
+                  : find_in(own_ports.by_name, std::string_view(port.target_name));
+  if (own != nullptr) {
+    if (own->service == 0) own->service = port.number;
+    return *own;
+  }
   if (port.target_name.empty())
     return Port{.name = {}, .number = wanted, .protocol = port.protocol, .place = port.place};
   at.problem_at("targetPort", "the port \"{}\" is none of the containers' ports", port.target_name);
@@ -85,8 +104,9 @@ std::optional<Port> target_of(const ServicePort& port, Value at, Pod& pod) {
 /// A port of a Service is a port of this machine where it is one of each machine of a cluster
 /// (NodePort), or where clients outside of the cluster reach it (LoadBalancer). Within a cluster it
 /// has the address of the Service, which is none of this machine.
-void read_service_port(ServiceType type, const ServicePort& port, Value at, Pod& pod) {
-  const auto target = target_of(port, at, pod);
+void read_service_port(ServiceType type, const ServicePort& port, Value at, const Pod& pod,
+                       const PodPorts& own_ports, HostPorts& host_ports) {
+  const auto target = target_of(port, at, own_ports);
   if (!target) return;
   const bool is_node_port = type == ServiceType::kNodePort;
   if (type == ServiceType::kClusterIp) {
@@ -100,14 +120,12 @@ void read_service_port(ServiceType type, const ServicePort& port, Value at, Pod&
   const std::uint16_t number = is_node_port ? port.node_port : port.number;
   if (pod.host_network && number != target->number)
     return at.warning("has no effect: with hostNetwork the port of the host is {}", target->number);
-  add_host_port(at,
-                {.name = target->name,
-                 .number = number,
-                 .address = {},
-                 .pod_port = target,
-                 .place = port.place,
-                 .is_of_service = true},
-                pod);
+  host_ports.add(at, {.name = target->name,
+                      .number = number,
+                      .address = {},
+                      .pod_port = target,
+                      .place = port.place,
+                      .is_of_service = true});
 }
 
 bool selects(const ServiceSpec& service, const Pod& pod) {
@@ -128,8 +146,11 @@ bool read_service(Value at, Pod& out) {
     return true;
   }
   const std::size_t before = at.report().problem_count();
+  const PodPorts own_ports(out);
+  HostPorts host_ports(out);
   for (const ServicePort& port : service.ports)
-    read_service_port(service.type, port, Value(*port.place, at.report()), out);
+    read_service_port(service.type, port, Value(*port.place, at.report()), out, own_ports,
+                      host_ports);
   return at.report().problem_count() == before;
 }
 

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "bundle/json/value.hpp"
 #include "pods/model/pod.hpp"
@@ -29,8 +34,20 @@ bool asks_for_nothing(const bundle::Node& node);
 bool kubernetes_container(bundle::Value at, Container& out);
 /// hostPort and hostIP of the containers' ports.
 void read_host_ports(bundle::Value at, Pod& out);
-/// Adds a port of the host. Two ports of one number are a problem at `at`.
-void add_host_port(bundle::Value at, HostPort port, Pod& out);
+/// The ports of the host that lead to a pod.
+class HostPorts {
+ public:
+  explicit HostPorts(Pod& pod);
+  /// Adds a port. Two ports of one number are a problem at `at`.
+  void add(bundle::Value at, HostPort port);
+
+ private:
+  using Key = std::pair<std::uint16_t, Protocol>;
+  static Key key_of(const HostPort& port) { return {port.number, port.pod_port->protocol}; }
+
+  std::vector<HostPort>& ports_;
+  std::map<Key, std::size_t> places_;  // in ports_
+};
 
 /// Gives the variables with a fieldRef the values of the pod's fields. Problems: fields that only a
 /// cluster has.

@@ -94,7 +94,7 @@ void resolve(Value at, std::optional<Value> ports, const Container& container, s
   if (name.empty()) return;
   const auto port = std::ranges::find(container.ports, name, &Port::name);
   if (port == container.ports.end()) {
-    if (!may_have(ports, name))
+    if (!NamesOf(ports).may_have(name))
       at.problem("the port \"{}\" is none of the container's ports", name);
     return;
   }

@@ -1,8 +1,10 @@
 #include "pods/model/device_requests.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "linux/base/text.hpp"
 #include "pods/model/device_names.hpp"
@@ -41,15 +43,19 @@ bool device_requests(Value resources, std::vector<DeviceRequest>& out) {
   const std::size_t before = resources.report().problem_count();
   const auto limits = resources.member("limits");
   const auto requests = resources.member("requests");
+  std::map<std::string_view, Value> limit_of;
+  if (limits)
+    for (const Value limit : *limits)
+      if (!limit.is_null()) limit_of.emplace(limit.key(), limit);
   if (requests)
     for (const Value request : *requests) {
       if (!is_device_kind(request.key()) || request.is_null()) continue;
-      const auto limit = limits ? limits->member(request.key()) : std::nullopt;
-      if (!limit)
+      const auto limit = limit_of.find(request.key());
+      if (limit == limit_of.end())
         request.problem("needs a limit with the same number: devices are given whole");
-      else if (device_count(request.node()) != device_count(limit->node()))
+      else if (device_count(request.node()) != device_count(limit->second.node()))
         request.problem("must be the same number as the limit, {}: devices are given whole",
-                        found(*limit));
+                        found(limit->second));
     }
   if (limits)
     for (const Value limit : *limits) {

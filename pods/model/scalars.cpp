@@ -169,7 +169,10 @@ bool container_path(Value at, std::string& out) {
   for (const std::string_view part : linux::words(out, '/'))
     if (part != ".") shortest.append("/").append(part);
   out = shortest.empty() ? "/" : std::move(shortest);
-  return true;
+  constexpr std::size_t kLongest = 4095;  // PATH_MAX, with its NUL
+  if (out.size() <= kLongest) return true;
+  at.problem("must have at most {} characters, as a path of Linux, not {}", kLongest, out.size());
+  return false;
 }
 
 bool path_below_root(Value at, std::string& out) {
@@ -252,19 +255,37 @@ bool warn_of_cluster_name(Value member) {
   return true;
 }
 
-bool may_have(std::optional<Value> at, std::string_view name, std::string_view key) {
-  if (!at) return false;
-  if (!at->node().is_array() && !at->node().is_object()) return true;
+NamesOf::NamesOf(std::optional<Value> at, std::string_view key) {
+  if (!at) return;
+  is_faulty_ = !at->node().is_array() && !at->node().is_object();
+  if (is_faulty_) return;
   for (const Value item : *at) {
     if (at->node().is_object()) {
-      if (item.key() == name) return true;
+      names_.insert(item.key());
       continue;
     }
     const auto found = item.member(key);
     const Value faulty = found.value_or(item);  // an item may have no name
-    if (found && (!found->node().is_string() || found->node().text == name)) return true;
-    if (at->report().has_problem_below(bundle::pointer_to(faulty.node()))) return true;
+    if (found) names_.insert(found->node().text);
+    is_faulty_ =
+        is_faulty_ || (found && !found->node().is_string()) ||
+        (!at->report().ok() && at->report().has_problem_below(bundle::pointer_to(faulty.node())));
   }
+}
+
+bool are_few_containers(Value at) {
+  std::size_t count = 0;
+  for (auto item = at.begin(); item != at.end(); ++item) ++count;
+  if (count <= kMostContainers) return true;
+  at.problem("must have at most {} containers, not {}", kMostContainers, count);
+  return false;
+}
+
+bool extra_groups(Value at, std::vector<Gid>& out) {
+  constexpr std::size_t kMost = 65'535;  // NGROUPS_MAX of Linux, with the program's own group
+  if (!list_of(bundle::gid)(at, out)) return false;
+  if (out.size() <= kMost) return true;
+  at.problem("must have at most {} groups, as a process can have, not {}", kMost, out.size());
   return false;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -177,10 +178,27 @@ void report_twice(Value at, const Items& items, By<Key> unique) {
   }
 }
 
-/// Whether the value `at` may have an item called `name`. `at` is a list of objects with the member
-/// `key`, or an object with the member `name`. Returns true also if `at` or a name in it is faulty:
-/// the faulty name may be the one that is searched, and its problem was reported already.
-bool may_have(std::optional<Value> at, std::string_view name, std::string_view key = "name");
+/// The names of the items of `at`: a list of objects with the member `key`, or an object of items.
+class NamesOf {
+ public:
+  explicit NamesOf(std::optional<Value> at, std::string_view key = "name");
+  /// Whether an item may be called `name`. Returns true also if `at` or a name in it is faulty: the
+  /// faulty name may be the one that is searched, and its problem was reported already.
+  bool may_have(std::string_view name) const { return is_faulty_ || names_.contains(name); }
+  bool is_faulty() const { return is_faulty_; }
+
+ private:
+  std::set<std::string_view> names_;
+  bool is_faulty_ = false;
+};
+
+/// The most containers in a list or an object of them: each gets a copy of what stands once for
+/// all.
+inline constexpr std::size_t kMostContainers = 1000;
+bool are_few_containers(Value at);
+
+/// Additional groups of a program, no more than a process can have (setgroups(2)).
+bool extra_groups(Value at, std::vector<Gid>& out);
 
 /// A list of values for `reader`. Two items must not have the same key.
 template <typename Reader, typename... Keys>

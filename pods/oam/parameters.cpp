@@ -1,6 +1,10 @@
 #include "pods/oam/application.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <unordered_map>
 
 #include "bundle/json/document.hpp"
 #include "linux/base/text.hpp"
@@ -9,6 +13,8 @@ namespace ocirun::pods {
 namespace {
 
 using bundle::Node;
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // as of a file (Source)
 
 struct FieldPath {
   std::string text;
@@ -66,37 +72,74 @@ std::vector<std::string_view> steps_of(std::string_view path) {
   return steps;
 }
 
-/// An element or a member of `parent`; nullptr if there is none.
-Node* child_of(Node* parent, std::string_view step) {
-  if (!parent->is_array()) return bundle::member_of(parent, step);
-  const auto index = linux::number<std::uint32_t>(step);
-  Node* element = index ? parent->first : nullptr;
-  for (std::uint32_t i = 0; element != nullptr && i < *index; ++i) element = element->next;
-  return element;
-}
+/// The values of a workload while parameters are set, found without a walk through each list.
+class Fields {
+ public:
+  explicit Fields(bundle::Document& arena) : arena_(arena) {}
 
-/// A new member, whose place in messages is that of `parent`.
-Node* add_member(Node* parent, std::string_view name, Node* member, bundle::Editor& editor) {
-  member->parent = parent;
-  editor.set(parent, name, member);
-  return member;
-}
-
-/// The scalar that the path leads to, which is made if only names of objects are missing; nullptr
-/// if the path leads nowhere.
-Node* find_or_make(Node* at, std::string_view path, bundle::Editor& editor) {
-  const auto steps = steps_of(path);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool is_last = i + 1 == steps.size();
-    Node* child = child_of(at, steps[i]);
-    if (child == nullptr || (child->kind == Node::Kind::kNull && !at->is_array())) {
-      if (!at->is_object()) return nullptr;
-      child = add_member(at, steps[i], is_last ? editor.text("") : editor.object(), editor);
+  /// The scalar that the path leads to, which is made if only names of objects are missing; nullptr
+  /// if the path leads nowhere.
+  Node* find_or_make(Node* at, std::string_view path) {
+    const auto steps = steps_of(path);
+    if (steps.size() > bundle::Document::kMaxDepth) return nullptr;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Node::Kind missing = i + 1 == steps.size() ? Node::Kind::kString : Node::Kind::kObject;
+      Node* child = child_of(at, steps[i]);
+      if (child == nullptr) {
+        if (!at->is_object()) return nullptr;
+        child = add_member(at, steps[i], missing);
+      } else if (child->kind == Node::Kind::kNull && at->is_object()) {
+        child->kind = missing;
+      }
+      at = child;
     }
-    at = child;
+    return steps.empty() || at->is_object() || at->is_array() ? nullptr : at;
   }
-  return steps.empty() || at->is_object() || at->is_array() ? nullptr : at;
-}
+
+ private:
+  struct Children {
+    std::vector<Node*> elements;
+    std::unordered_map<std::string_view, Node*> members;
+    Node* last = nullptr;
+  };
+
+  Children& children_of(Node* parent) {
+    const auto [known, is_new] = children_.try_emplace(parent);
+    if (!is_new) return known->second;
+    for (Node* child = parent->first; child != nullptr; child = child->next) {
+      if (parent->is_array()) known->second.elements.push_back(child);
+      if (parent->is_object()) known->second.members.emplace(child->key, child);
+      known->second.last = child;
+    }
+    return known->second;
+  }
+
+  /// An element or a member of `parent`; nullptr if there is none.
+  Node* child_of(Node* parent, std::string_view step) {
+    Children& children = children_of(parent);
+    if (parent->is_array()) {
+      const auto index = linux::number<std::uint32_t>(step);
+      return index && *index < children.elements.size() ? children.elements[*index] : nullptr;
+    }
+    const auto member = children.members.find(step);
+    return member == children.members.end() ? nullptr : member->second;
+  }
+
+  /// A new member, whose place in messages is that of `parent`.
+  Node* add_member(Node* parent, std::string_view name, Node::Kind kind) {
+    Node* member = arena_.make(kind);
+    member->parent = parent;
+    member->key = arena_.keep(name);
+    Children& children = children_of(parent);
+    (children.last == nullptr ? parent->first : children.last->next) = member;
+    children.last = member;
+    children.members.emplace(member->key, member);
+    return member;
+  }
+
+  bundle::Document& arena_;
+  std::unordered_map<const Node*, Children> children_;
+};
 
 void copy_scalar(const Node& from, Node& to) {
   to.kind = from.kind;
@@ -105,10 +148,17 @@ void copy_scalar(const Node& from, Node& to) {
   to.plain = from.plain;
 }
 
+/// Sets the fields of the parameter. `copied`: the bytes of all values, which must fit into a
+/// document.
 void set(const Parameter& parameter, const ParameterValue& value, Node* workload,
-         bundle::Report& report, bundle::Editor& editor) {
+         bundle::Report& report, Fields& fields, std::size_t& copied) {
   for (const FieldPath& path : parameter.paths) {
-    Node* field = find_or_make(workload, path.text, editor);
+    copied += value.value->text.size();
+    if (copied > kMostBytes)
+      return Value(*path.place, report)
+          .problem("with the values of the parameters, the document would have more than {} bytes",
+                   kMostBytes);
+    Node* field = fields.find_or_make(workload, path.text);
     if (field != nullptr)
       copy_scalar(*value.value, *field);
     else
@@ -119,9 +169,14 @@ void set(const Parameter& parameter, const ParameterValue& value, Node* workload
 void refuse_unknown(const std::vector<ParameterValue>& values, const std::vector<Parameter>& known,
                     bundle::Report& report) {
   std::vector<std::string_view> names;
-  for (const Parameter& parameter : known) names.push_back(parameter.name);
+  std::set<std::string_view> sorted;
+  for (const Parameter& parameter : known) {
+    names.push_back(parameter.name);
+    sorted.insert(parameter.name);
+  }
   for (const ParameterValue& value : values) {
-    if (std::ranges::find(names, value.name) != names.end()) continue;
+    if (sorted.contains(value.name)) continue;
+    if (report.problem_count() > bundle::Report::kMaxListed) return;
     const Value name = *Value(*value.place, report).member("name");
     if (names.empty())
       name.problem("the component has no parameters, so none is called {}", found(name));
@@ -145,11 +200,14 @@ void set_parameters(Value component, const std::vector<ParameterValue>& values,
   const auto list = Value(*spec, component.report()).member("parameters");
   if (list && !parameters(*list, known)) return;
   refuse_unknown(values, known, component.report());
-  bundle::Editor editor(arena);
+  Fields fields(arena);
+  std::map<std::string_view, const ParameterValue*> by_name;
+  for (const ParameterValue& value : values) by_name.emplace(value.name, &value);
+  std::size_t copied = 0;
   for (const Parameter& parameter : known) {
-    const auto value = std::ranges::find(values, parameter.name, &ParameterValue::name);
-    if (value != values.end())
-      set(parameter, *value, workload, component.report(), editor);
+    const auto value = by_name.find(parameter.name);
+    if (value != by_name.end())
+      set(parameter, *value->second, workload, component.report(), fields, copied);
     else if (parameter.is_required)
       Value(*parameter.place, component.report())
           .problem(

@@ -159,6 +159,7 @@ bool container(Value at, Declared& out) {
 
 bool containers(Value at, Pod& out) {
   std::vector<Declared> all;
+  if (!are_few_containers(at)) return false;
   const bool good = list_of(container)(at, all);
   if (at.node().is_array() && all.empty()) at.problem("must have at least one container");
   if (at.node().is_array())

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "linux/base/syscalls.hpp"
@@ -74,8 +76,9 @@ bool has_member(const GroupLine& group, std::string_view user) {
 std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule) {
   if (rule == SetGroups::kDenied && account.additional_gids.empty()) return {};
   std::vector<Gid> groups{account.gid};
+  std::set<std::uint32_t> known{account.gid.value()};
   for (const Gid gid : account.additional_gids)
-    if (std::ranges::find(groups, gid) == groups.end()) groups.push_back(gid);
+    if (known.insert(gid.value()).second) groups.push_back(gid);
   return groups;
 }
 

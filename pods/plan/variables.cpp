@@ -32,9 +32,10 @@ NamedValues connection_variables(const Pod& pod, const Bindings& bindings) {
       const std::string name = fmt::format("{}.{}", connection.name, property);
       if (!bindings.parameters.contains(name)) out.emplace_back(connection_variable(name), value);
     }
-    for (const auto& [name, value] : bindings.parameters)
-      if (name.starts_with(connection.name + "."))
-        out.emplace_back(connection_variable(name), value);
+    const std::string prefix = connection.name + ".";
+    const auto& all = bindings.parameters;
+    for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix); ++at)
+      out.emplace_back(connection_variable(at->first), at->second);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/mount_point.hpp"
+#include "pods/prepare/mounted_places.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -15,44 +16,37 @@ enum class Form : std::uint8_t { kFile, kDirectory };
 
 std::string_view name_of(Form form) { return form == Form::kFile ? "file" : "directory"; }
 
-/// What the planned mounts show at a path.
-struct Above {
-  const BoundPath* bound = nullptr;  // nullptr, and no memory: the root filesystem
-  bool in_memory = false;            // an empty one
-  std::size_t length = 0;            // of the path of the mount
-};
+/// The mounts of the plan; nullptr: an empty directory in memory.
+using Places = MountedPlaces<const BoundPath*>;
 
-Above find_above(const BundlePlan& plan, const std::string& path) {
-  Above above;
-  const auto is_nearer = [&](const std::string& destination) {
-    return linux::is_below(path, destination) && destination.size() > above.length;
-  };
-  for (const BoundPath& bound : plan.bound)
-    if (is_nearer(bound.destination)) above = {&bound, false, bound.destination.size()};
+Places places_of(const BundlePlan& plan) {
+  Places places;
+  for (const BoundPath& bound : plan.bound) places.add(bound.destination, &bound);
   for (const MemoryDirectory& directory : plan.in_memory)
-    if (is_nearer(directory.destination)) above = {nullptr, true, directory.destination.size()};
-  return above;
+    places.add(directory.destination, nullptr);
+  return places;
 }
 
-Result<void> check_path(const std::string& path, Form form, const BundlePlan& plan,
+Result<void> check_path(const std::string& path, Form form, const Places& places,
                         const linux::SafeDir& root) {
   if (linux::is_at_or_below(path, "/proc"))
     return refuse("nothing can be mounted at {}: /proc is the kernel's", path);
   for (const char* kernels : {"/dev", "/sys"})
     if (linux::is_at_or_below(path, kernels)) return {};
-  const Above above = find_above(plan, path);
-  if (above.in_memory) return {};
+  const Places::Found above = places.above(path);
+  const BoundPath* bound = above.mounted == nullptr ? nullptr : *above.mounted;
+  if (above.mounted != nullptr && bound == nullptr) return {};
   std::optional<linux::SafeDir> volume;
-  if (above.bound != nullptr) {
-    auto opened = linux::SafeDir::open_root(HostPath(above.bound->source));
+  if (bound != nullptr) {
+    auto opened = linux::SafeDir::open_root(HostPath(bound->source));
     if (is_missing(opened)) return {};  // a part of a volume, which is shown at the start
     TRY_ASSIGN(volume, std::move(opened));
   }
   const std::string_view where = volume ? "the volume" : "the image";
   const auto there = (volume ? *volume : root).open(RootfsPath(path.substr(above.length)), O_PATH);
   if (!there && there.error().number() == ENOENT) {
-    if (!volume || !above.bound->read_only) return {};
-    return refuse("the volume at {} is read-only, and has no {} at {}", above.bound->destination,
+    if (!volume || !bound->read_only) return {};
+    return refuse("the volume at {} is read-only, and has no {} at {}", bound->destination,
                   name_of(form), path);
   }
   if (!there && there.error().number() == ENOTDIR)
@@ -69,8 +63,9 @@ Result<void> check_path(const std::string& path, Form form, const BundlePlan& pl
 
 Result<void> check_mount_places(const Workload& workload, const Container& container,
                                 const BundlePlan& plan, const linux::SafeDir& root) {
+  const Places places = places_of(plan);
   const auto check = [&](const std::string& path, Form form, Place place) {
-    return within(check_path(path, form, plan, root), workload.at(place));
+    return within(check_path(path, form, places, root), workload.at(place));
   };
   for (const Mount& mount : container.mounts)
     if (mount.sub_path.empty()) TRY(check(mount.path, Form::kDirectory, mount.place));

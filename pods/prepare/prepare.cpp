@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <set>
+#include <string_view>
+#include <variant>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
@@ -19,19 +22,25 @@
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/image_labels.hpp"
 #include "pods/prepare/kept_volumes.hpp"
+#include "pods/prepare/mounted_places.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 namespace sys = linux::sys;
 
-/// Whether a mount of the plan covers the directory `path` or one above it.
-bool is_covered(const BundlePlan& plan, const std::string& path) {
-  const auto covers = [&](const auto& mount) {
-    return linux::mount_covers(mount.destination, path);
+/// What the plan mounts.
+using TakenPlaces = MountedPlaces<std::monostate>;
+
+TakenPlaces taken_places(const BundlePlan& plan) {
+  TakenPlaces places;
+  const auto add = [&](const auto& mounts) {
+    for (const auto& mount : mounts) places.add(linux::clean_path(mount.destination), {});
   };
-  return std::ranges::any_of(plan.bound, covers) || std::ranges::any_of(plan.in_memory, covers) ||
-         std::ranges::any_of(plan.devices.mounts, covers);
+  add(plan.bound);
+  add(plan.in_memory);
+  add(plan.devices.mounts);
+  return places;
 }
 
 /// Makes a directory for a volume that the image declares, with what the image has there
@@ -73,9 +82,9 @@ Result<void> fill_kept_volumes(const Container& container, const Volumes& volume
 
 /// A mount of a device must not take the place of a volume or a file of the document.
 Result<void> check_device_mounts(const BundlePlan& plan) {
-  const auto is_taken = [&](const std::string& path) {
-    return std::ranges::find(plan.bound, path, &BoundPath::destination) != plan.bound.end();
-  };
+  std::set<std::string_view> taken;
+  for (const BoundPath& bound : plan.bound) taken.insert(bound.destination);
+  const auto is_taken = [&](const std::string& path) { return taken.contains(path); };
   for (const DeviceMount& mount : plan.devices.mounts)
     if (is_taken(mount.destination))
       return refuse("the mount of a device at {} would hide what is mounted there",
@@ -86,10 +95,10 @@ Result<void> check_device_mounts(const BundlePlan& plan) {
   return {};
 }
 
-void add_contract_directories(const Pod& pod, BundlePlan& plan) {
+void add_contract_directories(const Pod& pod, const TakenPlaces& places, BundlePlan& plan) {
   if (pod.kind != Kind::kKnative) return;
   for (const auto& [path, mode] : kContractDirectories)
-    if (!is_covered(plan, path))
+    if (!places.covers(path))
       plan.in_memory.push_back({.destination = path, .mode = mode, .most_bytes = {}});
 }
 
@@ -116,16 +125,18 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   if (const auto own = devices.of.find(&container); own != devices.of.end())
     plan.devices = own->second.edits;
   TRY(check_device_mounts(plan));
+  TakenPlaces places = taken_places(plan);
   for (const BoundPath& file : network_files)
-    if (!is_covered(plan, file.destination)) plan.bound.push_back(file);
+    if (!places.covers(file.destination)) plan.bound.push_back(file);
   for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
     const std::string& path = plan.launch.volumes[i];
-    if (is_covered(plan, path)) continue;
+    if (places.covers(linux::clean_path(path))) continue;
     TRY_ASSIGN(BoundPath volume, within(make_image_volume(tree, path, i, directory, bundle),
                                         "the image's volume {}", path));
     plan.bound.push_back(std::move(volume));
+    places.add(linux::clean_path(path), {});
   }
-  add_contract_directories(workload.pod, plan);
+  add_contract_directories(workload.pod, places, plan);
   plan.shared = surroundings.shared;
   plan.hostname = surroundings.hostname;
   if (surroundings.cgroups_path) plan.cgroups_path = surroundings.cgroups_path(container.name);

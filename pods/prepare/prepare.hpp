@@ -78,9 +78,9 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
 /// their owners there too.
 enum class BundleOwner : std::uint8_t { kRoot, kOrdinaryUser };
 
-/// Writes the bundles of a pod into the empty directory `site`: NAME/config.json and NAME/rootfs for
-/// each container, volumes/, etc/. Any OCI runtime can run such a bundle. The containers share only
-/// the volumes. `data` is the directory of --data, which has the store of images. Returns the
+/// Writes the bundles of a pod into the empty directory `site`: NAME/config.json and NAME/rootfs
+/// for each container, volumes/, etc/. Any OCI runtime can run such a bundle. The containers share
+/// only the volumes. `data` is the directory of --data, which has the store of images. Returns the
 /// warnings. After an error `site` has a part of the files.
 Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
                                           const HostPath& data, const std::string& name,

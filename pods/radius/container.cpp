@@ -159,7 +159,7 @@ bool radius_ports(Value at, Edition edition, std::vector<Port>& out) {
 }
 
 bool radius_containers(Value at, Pod& out) {
-  if (!at.expect_object()) return false;
+  if (!at.expect_object() || !are_few_containers(at)) return false;
   bool good = true;
   for (const Value member : at) {
     Declared declared;
@@ -172,7 +172,7 @@ bool radius_containers(Value at, Pod& out) {
 }
 
 bool radius_init_containers(Value at, Pod& out) {
-  if (!at.expect_object()) return false;
+  if (!at.expect_object() || !are_few_containers(at)) return false;
   bool good = true;
   for (const Value member : at) {
     Declared declared;

@@ -20,10 +20,10 @@ constexpr auto kProperties = properties_fields<Edition::kCompute>(
 
 /// A mount needs its volume.
 void check_mounts(Value properties, const Pod& pod) {
-  const auto volumes = properties.member("volumes");
+  const NamesOf volumes(properties.member("volumes"));
   for (const Container* container : all_containers(pod))
     for (const Mount& mount : container->mounts) {
-      if (mount.volume.empty() || may_have(volumes, mount.volume)) continue;
+      if (mount.volume.empty() || volumes.may_have(mount.volume)) continue;
       Value(*mount.place, properties.report())
           .problem_at("volumeName", "\"{}\" is none of the volumes", mount.volume);
     }

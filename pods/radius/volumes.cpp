@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "pods/radius/resource.hpp"
 
@@ -75,10 +77,9 @@ bool volume(Value at, Volume& out) {
   return false;
 }
 
-/// Whether no other mount of `mounts`, which ends with that of `at`, has the same path.
-bool has_own_path(Value at, const std::vector<Mount>& mounts) {
-  const std::string& path = mounts.back().path;
-  if (std::ranges::count(mounts, path, &Mount::path) < 2 || path.empty()) return true;
+/// Whether the path of the mount at `at` is not yet among the `paths` of other mounts.
+bool has_own_path(Value at, const std::string& path, std::set<std::string>& paths) {
+  if (path.empty() || paths.insert(path).second) return true;
   at.problem_at("mountPath", "\"{}\" is the path of another mount too", path);
   return false;
 }
@@ -154,9 +155,10 @@ bool radius_volume_mounts(Value at, std::vector<Mount>& out) {
     return false;
   }
   bool good = true;
+  std::set<std::string> paths;
   for (const Value item : at) {
     good &= kMount(item, out.emplace_back());
-    good &= has_own_path(item, out);
+    good &= has_own_path(item, out.back().path, paths);
   }
   return good;
 }
@@ -164,6 +166,8 @@ bool radius_volume_mounts(Value at, std::vector<Mount>& out) {
 bool core_volumes(Value at, std::vector<Volume>& volumes, std::vector<Mount>& mounts) {
   if (!at.expect_object()) return false;
   bool good = true;
+  std::set<std::string> paths;
+  std::map<std::string, std::string> names;  // of volumes, by their sources
   for (const Value member : at) {
     MountedVolume read;
     good &= has_radius_name(member);
@@ -172,13 +176,13 @@ bool core_volumes(Value at, std::vector<Volume>& volumes, std::vector<Mount>& mo
     read.volume.place = read.mount.place = &member.node();
     read.volume.mode = kEmptyDirMode;
     // Two volumes of one source are one directory with two mounts.
-    const auto same = std::ranges::find(volumes, read.volume.source, &Volume::source);
-    if (!read.volume.source.empty() && same != volumes.end())
-      read.mount.volume = same->name;
+    const auto [same, is_new] = names.emplace(read.volume.source, read.volume.name);
+    if (!read.volume.source.empty() && !is_new)
+      read.mount.volume = same->second;
     else
       volumes.push_back(std::move(read.volume));
+    good &= has_own_path(member, read.mount.path, paths);
     mounts.push_back(std::move(read.mount));
-    good &= has_own_path(member, mounts);
   }
   return good;
 }
