@@ -97,6 +97,32 @@ limits_are_shown() {
     <(requirements "$(limits_table | cut -d'|' -f2)" | sort)
 }
 
+# foreign_modules: prints FILE:MODULE for each module of Python that the files of the tests import, and that neither Python nor they have.
+foreign_modules() {
+  python3 - <<'PYTHON'
+import pathlib, re, subprocess, sys
+files = [pathlib.Path(name) for name in subprocess.check_output(["git", "ls-files", "integration"], text=True).split()]
+own = {file.stem for file in files if file.parent.name in ("faults", "bench")}
+statement = re.compile(r"""^(?:\s*|.*-c ['"])(?:import ((?:[\w.]+(?:, )?)+)|from ([\w.]+) import)(?=$|;| as )""", re.M)
+for file in files:
+    for found in statement.finditer(file.read_text(errors="replace") if file.suffix != ".md" else ""):
+        for name in (found[1] or found[2]).split(", "):
+            if name.split(".")[0] not in sys.stdlib_module_names | own: print(f"{file}:{name.split('.')[0]}")
+PYTHON
+}
+
+@test "modules of Python that tests import are in the packages that they install, or the test asks for them" {
+  local file name package list missing=0
+  local -A packages=([jsonschema]=python3-jsonschema [yaml]=python3-yaml [grpc]=python3-grpcio [google]=python3-protobuf)
+  while IFS=: read -r file name; do
+    package=${packages[$name]:-none} list=test_packages
+    [[ $file != integration/clients/* ]] || list=client_packages
+    sed -n "/^$list=(/,/)/p" dev | grep -qw -e "$package" || grep -qE "^ *needs_python $name\b" "$file" ||
+      { echo "$file imports $name"; missing=1; }
+  done < <(foreign_modules | sort -u)
+  ((missing == 0))
+}
+
 @test "shell scripts pass shellcheck" {
   command -v shellcheck >/dev/null || skip "shellcheck is not installed"
   shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs integration/lib/completion integration/vm/{choose,image,run,systemd-ns} \

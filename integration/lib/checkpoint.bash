@@ -1,7 +1,11 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2119,SC2120 # as in lint.bats; functions with optional arguments
 # What the tests of `checkpoint` and `restore` share.
 
-needs_crit() { command -v crit >/dev/null || skip "crit is not installed"; }
+# crit is a Python program. Debian recommends its module to who installs criu, so that it may be missing.
+needs_crit() {
+  command -v crit >/dev/null || skip "crit is not installed"
+  crit --help >/dev/null 2>&1 || skip "crit does not run: its Python module is missing (python3-pycriu)"
+}
 needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
 
 # broken_criu: a program at $TMP/criu that ends at once. For tests of what comes before criu, on hosts without a criu.

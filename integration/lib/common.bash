@@ -127,6 +127,9 @@ user_namespace() {
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
 }
 
+# needs_python MODULE: skips the test without this module, which is in no package that `./dev test` installs.
+needs_python() { python3 -c "import $1" 2>/dev/null || skip "Python's module $1 is not installed"; }
+
 # procps needs the time of the kernel's boot, which it does not find in User-Mode Linux.
 needs_ps() { ps -ef >/dev/null 2>&1 || skip "ps -ef does not run on this host"; }
 
