@@ -231,8 +231,8 @@ count()'
   goes_on
   ocirun delete --force "$ID"
   config '.annotations = {"org.criu.config": "criu.conf"}'
-  restore_fails
-  output_mentions "/annotations/org.criu.config: \"criu.conf\" must be an absolute path"
+  restore_fails # without the option for the connection
+  output_mentions '/annotations/org.criu.config: "criu.conf" is no absolute path: the annotation has no effect'
 }
 
 @test "--lsm-profile: the restored container has another profile, which config.json has to name" {

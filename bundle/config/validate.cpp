@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/json/writer.hpp"
-#include "linux/base/name_table.hpp"
 
 namespace ocirun::bundle {
 namespace {
@@ -238,19 +238,18 @@ void check_cpu(const Check& check) {  // R-22
 }
 
 void check_annotations(const Check& check) {  // T-7, T-8
-  const auto& annotations = check.config().annotations;
-  constexpr std::string_view kStop = "org.opencontainers.image.stopSignal";
-  constexpr std::string_view kOs = "org.opencontainers.image.os";
-  if (const auto entry = annotations.find(std::string(kStop)); entry != annotations.end()) {
-    const auto signal = linux::parse_signal(entry->second);
-    if (!signal || *signal == 0)  // signal 0 stops no process
-      check.problem(fmt::format("/annotations/{}", kStop),
-                    "{} is not the name of a signal (such as SIGTERM)", in_quotes(entry->second));
-  }
-  if (const auto entry = annotations.find(std::string(kOs));
-      entry != annotations.end() && entry->second != "linux")
-    check.warning(fmt::format("/annotations/{}", kOs), "the image is for {}, not for linux",
-                  in_quotes(entry->second));
+  const Annotations& annotations = check.config().annotations;
+  if (const auto stop = image_annotation(annotations, kStopSignal);
+      stop && !parse_stop_signal(*stop))
+    check.warning(fmt::format("/annotations/{}", kStopSignal),
+                  "{} is not the name of a signal (such as SIGTERM): `kill` sends SIGTERM",
+                  in_quotes(*stop));
+  if (const auto system = image_annotation(annotations, kImageSystem); system && *system != "linux")
+    check.warning(fmt::format("/annotations/{}", kImageSystem),
+                  "the image is for {}, not for linux", in_quotes(*system));
+  if (const auto file = image_annotation(annotations, kCriuConfig); file && !is_criu_config(*file))
+    check.warning(fmt::format("/annotations/{}", kCriuConfig),
+                  "{} is no absolute path: the annotation has no effect", in_quotes(*file));
 }
 
 /// A rule, and the pointer of the section that the rule needs. check_config() skips the rule if the

@@ -205,9 +205,8 @@ bool reaches_beyond_the_unit(std::string_view name) {
          });
 }
 
-Result<UnitProperty> read_annotation(const std::string& name, std::string_view value) {
+Result<void> check_name(const std::string& name) {
   constexpr std::string_view kOurs[] = {"PIDs", "Slice", "Delegate"};
-  UnitProperty property{.name = name, .signature = {}, .values = {}, .since = 0};
   if (name.size() < 3 || !is_letter(name.front()) ||
       !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); }))
     return refuse(
@@ -219,6 +218,11 @@ Result<UnitProperty> read_annotation(const std::string& name, std::string_view v
     return refuse(
         "{} acts on other units, on the host or on device rules: an annotation must not set it",
         name);
+  return {};
+}
+
+Result<UnitProperty> read_value(const std::string& name, std::string_view value) {
+  UnitProperty property{.name = name, .signature = {}, .values = {}, .since = 0};
   if (!Reader(value).read(property))
     return refuse(
         "\"{}\" is no value of a property (examples: true, 'text', 12, 1.5, uint64 12, ['a', 'b'])",
@@ -230,17 +234,21 @@ Result<UnitProperty> read_annotation(const std::string& name, std::string_view v
 
 }  // namespace
 
-Result<std::vector<UnitProperty>> annotated_properties(
+Result<AnnotatedProperties> annotated_properties(
     const std::map<std::string, std::string>& annotations) {
-  std::vector<UnitProperty> properties;
+  AnnotatedProperties read;
   for (const auto& [key, value] : annotations) {
-    if (!key.starts_with(kPropertyAnnotation)) continue;
-    TRY_ASSIGN(UnitProperty property,
-               within(read_annotation(key.substr(kPropertyAnnotation.size()), value),
-                      "/annotations/" + key));
-    properties.push_back(std::move(property));
+    if (!key.starts_with(kPropertyAnnotation) || value.empty()) continue;
+    const std::string name = key.substr(kPropertyAnnotation.size());
+    TRY(within(check_name(name), "/annotations/" + key));
+    auto property = read_value(name, value);
+    if (property)
+      read.properties.push_back(*std::move(property));
+    else
+      read.left_out.push_back(
+          fmt::format("/annotations/{}: has no effect: {}", key, property.error().message()));
   }
-  return properties;
+  return read;
 }
 
 }  // namespace ocirun::cgroups

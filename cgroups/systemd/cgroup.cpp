@@ -66,7 +66,7 @@ bool may_move_into(const Record& record) {
 SystemdCgroup::SystemdCgroup(Record record) : host_(std::move(record)) {}
 
 SystemdCgroup::SystemdCgroup(Record record, std::string slice, ScopeRequest request,
-                             std::vector<UnitProperty> annotated)
+                             AnnotatedProperties annotated)
     : host_(std::move(record)),
       slice_(std::move(slice)),
       request_(std::move(request)),
@@ -87,23 +87,44 @@ Result<std::vector<UnitProperty>> SystemdCgroup::properties_of(const Resources& 
   return limit_properties(writes, version(), cpu_period(record()));
 }
 
-/// Adds the annotation's key to systemd's error: a user knows annotations, not properties. systemd
-/// names an unknown property. systemd does not name a property with a refused value: then
-/// name_annotation() adds the keys of all annotations.
-Error SystemdCgroup::name_annotation(Error error) const {
+/// The pointer of the annotation that gave `property`.
+std::string SystemdCgroup::pointer_of(const UnitProperty& property) const {
+  std::string key = fmt::format("{}{}", kPropertyAnnotation, property.name);
+  // annotated_properties() renamed a property "…Sec" of config.json to "…USec".
+  if (!request_.annotations.contains(key)) key.replace(key.size() - 4, 4, "Sec");
+  return "/annotations/" + key;
+}
+
+/// The annotation whose property systemd's error names; nullptr if none. systemd names an unknown
+/// property, and does not name a property with a refused value.
+const UnitProperty* SystemdCgroup::named_by(const Error& error) const {
   const std::string text = error.message();
-  if (!text.contains("systemd refuses")) return error;
+  const auto& all = annotated_.properties;
+  const auto found = std::ranges::find_if(
+      all, [&](const UnitProperty& property) { return text.contains(property.name); });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Starts the scope. systemd may refuse it for the value of an annotation: then the scope starts
+/// without the annotations, and the listener is told.
+Result<HeldScope> SystemdCgroup::start_annotated(std::vector<UnitProperty> properties) {
+  for (const std::string& sentence : annotated_.left_out) tell_of_loss(sentence);
+  std::vector<UnitProperty> all = properties;
+  std::ranges::copy(annotated_.properties, std::back_inserter(all));  // they override the limits
+  auto held = HeldScope::start(instance(), record().unit, all);
+  if (held || annotated_.properties.empty() || !held.error().message().contains("systemd refuses"))
+    return held;
+  // A user knows annotations, not properties.
+  if (const UnitProperty* unknown = named_by(held.error()))
+    return std::unexpected(std::move(held).error().within(pointer_of(*unknown)));
+  auto without = HeldScope::start(instance(), record().unit, properties);
+  if (!without) return held;  // not because of the annotations
   std::vector<std::string> suspects;
-  for (const UnitProperty& property : annotated_) {
-    std::string key = fmt::format("/annotations/{}{}", kPropertyAnnotation, property.name);
-    // annotated_properties() renamed a property "…Sec" of config.json to "…USec".
-    if (!request_.annotations.contains(key.substr(sizeof("/annotations"))))
-      key.replace(key.size() - 4, 4, "Sec");
-    if (text.contains(property.name)) return error.within(std::move(key));
-    suspects.push_back(std::move(key));
-  }
-  if (!suspects.empty()) error.within(fmt::format("{}", fmt::join(suspects, " or ")));
-  return error;
+  for (const UnitProperty& property : annotated_.properties)
+    suspects.push_back(pointer_of(property));
+  tell_of_loss(fmt::format("{}: {} no effect: {}", fmt::join(suspects, ", "),
+                           suspects.size() == 1 ? "has" : "have", held.error().message()));
+  return without;
 }
 
 Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
@@ -115,10 +136,8 @@ Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
     TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
     std::ranges::copy(rules, std::back_inserter(properties));
   }
-  std::ranges::copy(annotated_, std::back_inserter(properties));  // last: they override the limits
-  auto held = HeldScope::start(instance(), record().unit, properties);
-  if (!held) return std::unexpected(name_annotation(std::move(held).error()));
-  held_.emplace(*std::move(held));
+  TRY_ASSIGN(HeldScope held, start_annotated(std::move(properties)));
+  held_.emplace(std::move(held));
   return {};
 }
 
@@ -237,7 +256,7 @@ Result<void> check_manages_cgroups(const Layout& layout, SystemdInstance instanc
 Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request) {
   TRY_ASSIGN(ScopeName scope, name_scope(request.cgroups_path, request.id, request.instance));
   TRY_ASSIGN(const std::string slices, expand_slice(scope.slice));
-  TRY_ASSIGN(std::vector<UnitProperty> annotated, annotated_properties(request.annotations));
+  TRY_ASSIGN(AnnotatedProperties annotated, annotated_properties(request.annotations));
   TRY(check_manages_cgroups(layout, request.instance));
   TRY_ASSIGN(const SystemdManager manager, find_systemd(request.instance));
   Record record =

@@ -8,6 +8,7 @@
 
 #include "cgroups/container/host_cgroup.hpp"
 #include "cgroups/hierarchies/unit_names.hpp"
+#include "cgroups/systemd/annotations.hpp"
 #include "cgroups/systemd/client.hpp"
 #include "cgroups/systemd/limits.hpp"
 
@@ -30,13 +31,15 @@ class SystemdCgroup final : public Cgroup {
  public:
   explicit SystemdCgroup(Record record);
   SystemdCgroup(Record record, std::string slice, ScopeRequest request,
-                std::vector<UnitProperty> annotated);
+                AnnotatedProperties annotated);
 
+  /// The listener also learns which annotations have no effect.
   void on_dropped_limit(OnDroppedLimit listener) override {
+    dropped_annotation_ = listener;
     host_.on_dropped_limit(std::move(listener));
   }
-  /// Additional errors: those of D-Bus, a unit of that name that is in use, an annotation that
-  /// systemd refuses.
+  /// Additional errors: those of D-Bus, a unit of that name that is in use, an annotation of a
+  /// property that systemd does not know.
   Result<void> create(std::span<const DeviceRule> devices) override;
   Result<void> check_free() const override { return host_.check_free(); }
   Result<JoinHandles> open_for_join() const override;
@@ -72,12 +75,18 @@ class SystemdCgroup final : public Cgroup {
   Result<void> tell_unseen(const std::vector<UnitProperty>& rules);
   void restore(std::span<const Write> old_values, std::chrono::milliseconds patience);
   Result<void> start(std::span<const DeviceRule> devices);
-  Error name_annotation(Error error) const;
+  Result<HeldScope> start_annotated(std::vector<UnitProperty> properties);
+  std::string pointer_of(const UnitProperty& property) const;
+  const UnitProperty* named_by(const Error& error) const;
+  void tell_of_loss(const std::string& sentence) const {
+    if (dropped_annotation_) dropped_annotation_(sentence);
+  }
 
   HostCgroup host_;
   std::string slice_;
   ScopeRequest request_;
-  std::vector<UnitProperty> annotated_;
+  AnnotatedProperties annotated_;
+  OnDroppedLimit dropped_annotation_;
   std::vector<UnitProperty> later_;  // properties that create() leaves to apply()
   std::optional<HeldScope> held_;
   bool not_ours_ = false;        // create() failed: an existing scope is another container's

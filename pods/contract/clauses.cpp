@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <vector>
 
+#include "bundle/config/annotations.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 
@@ -39,12 +41,11 @@ Judgement judge_names(const ContractSubject& subject) {
 }
 
 Judgement judge_exposed_ports(const ContractSubject& subject) {
-  const auto& annotations = subject.config.annotations;
-  const auto ports = annotations.find("org.opencontainers.image.exposedPorts");
-  if (ports == annotations.end()) return not_applicable("the bundle names no exposed ports");
-  const std::size_t count = linux::words(ports->second, ',').size();
-  if (count <= 1) return met(fmt::format("the image exposes {}", ports->second));
-  return not_met(fmt::format("the image exposes {} ports: {}", count, ports->second));
+  const auto ports = bundle::image_annotation(subject.config.annotations, bundle::kExposedPorts);
+  if (!ports) return not_applicable("the bundle names no exposed ports");
+  const std::size_t count = linux::words(*ports, ',').size();
+  if (count <= 1) return met(fmt::format("the image exposes {}", *ports));
+  return not_met(fmt::format("the image exposes {} ports: {}", count, *ports));
 }
 
 Judgement judge_terminal(const ContractSubject& subject) {
@@ -61,11 +62,10 @@ Judgement judge_stdin(const ContractSubject& subject) {
 
 Judgement judge_stop_signal(const ContractSubject& subject) {
   const auto& annotations = subject.config.annotations;
-  const auto signal = annotations.find("org.opencontainers.image.stopSignal");
-  if (signal == annotations.end() || signal->second == "SIGTERM" || signal->second == "TERM" ||
-      signal->second == "15")
+  if (bundle::stop_signal(annotations).value_or(SIGTERM) == SIGTERM)
     return met("`ocirun kill` sends SIGTERM");
-  return not_met(fmt::format("the image asks for {}", signal->second));
+  return not_met(fmt::format("the image asks for {}",
+                             *bundle::image_annotation(annotations, bundle::kStopSignal)));
 }
 
 Judgement judge_user(const ContractSubject& subject) {

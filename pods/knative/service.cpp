@@ -73,12 +73,12 @@ bool read_list(Value at, Value list, Container& container, Pod& pod) {
 
 /// Reads the annotation `at` of Cloud Run, run.googleapis.com/container-dependencies: the text of a
 /// JSON object of containers, each with the list of those that start before it. Reports unknown
-/// names and circles.
+/// names and circles. An empty text gives no order.
 void read_start_order(Value at, Pod& pod) {
   bundle::Document document;
   bundle::Report report;
   std::string text;
-  if (!string(at, text)) return;
+  if (!string(at, text) || text.empty()) return;
   if (!document.parse(text, report))
     return at.problem("must be the text of a JSON object: {}", report.problems().front());
   if (!document.root()->is_object())

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bundle/config/annotations.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/exec_limits.hpp"
 #include "pods/plan/expansion.hpp"
@@ -112,13 +113,14 @@ std::map<std::string, std::string> merge_annotations(const Pod& pod, const Conta
       merged.emplace(name, value);
     else
       left_out.push_back(name);
+  const bool names_signal = bundle::parse_stop_signal(image.config.stop_signal).has_value();
   const std::pair<std::string_view, std::string> implied[] = {
       {"os", image.platform.os},
       {"architecture", image.platform.architecture},
       {"variant", image.platform.variant},
       {"author", image.author},
       {"created", image.created},
-      {"stopSignal", image.config.stop_signal},
+      {"stopSignal", names_signal ? image.config.stop_signal : ""},
       {"exposedPorts", fmt::format("{}", fmt::join(image.config.exposed_ports, ","))}};
   for (const auto& [name, value] : implied)
     if (!value.empty()) merged.emplace(fmt::format("org.opencontainers.image.{}", name), value);

@@ -6,11 +6,11 @@
 #include <array>
 #include <csignal>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/config/config.hpp"
 #include "bundle/json/document.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "pods/contract/clauses.hpp"
@@ -192,13 +192,6 @@ void set_surroundings(Draft& draft, const Container& container, const Surroundin
       container.name));
 }
 
-Result<int> stop_signal_of_bundle(const bundle::Config& config) {
-  constexpr const char* kName = "org.opencontainers.image.stopSignal";
-  const auto annotation = config.annotations.find(kName);
-  if (annotation == config.annotations.end()) return SIGTERM;
-  return within(linux::parse_signal(annotation->second), "/annotations/{}", kName);
-}
-
 Result<std::string> text_under_contract(const Workload& workload, const Container& container,
                                         const bundle::Config& config, std::string_view text,
                                         const Surroundings& surroundings,
@@ -253,7 +246,7 @@ Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const C
     checked.value(*workload.source->root());
     const std::string text = std::move(checked).take();
     TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_bundle).take());
-    TRY_ASSIGN(ready.stop_signal, stop_signal_of_bundle(config));
+    ready.stop_signal = bundle::stop_signal(config.annotations).value_or(SIGTERM);
     TRY_ASSIGN(const std::string changed,
                text_under_contract(workload, container, config, text, surroundings, network_files,
                                    ready.warnings));

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <variant>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
@@ -149,11 +149,6 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   return plan;
 }
 
-Result<int> stop_signal_of(const Launch& launch) {
-  if (launch.stop_signal.empty()) return SIGTERM;
-  return within(linux::parse_signal(launch.stop_signal), "the image's StopSignal");
-}
-
 std::vector<std::string> warnings_for(const Workload& workload, const Container& container,
                                       const StoredImage& image, const Launch& launch,
                                       const Root& root) {
@@ -166,6 +161,10 @@ std::vector<std::string> warnings_for(const Workload& workload, const Container&
     warnings.push_back(
         fmt::format("{}: each start copies the whole image, because no overlay can be mounted: {}",
                     container.name, root.reason_for_copy()));
+  if (!launch.stop_signal.empty() && !bundle::parse_stop_signal(launch.stop_signal))
+    warnings.push_back(fmt::format(
+        "{}: the image's StopSignal {} is not the name of a signal: SIGTERM is sent instead",
+        container.name, bundle::in_quotes(launch.stop_signal)));
   if (!launch.left_out_labels.empty())
     warnings.push_back(
         fmt::format("{}: labels of the image that become no annotations, because a runtime or a "
@@ -225,7 +224,7 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     }
     TRY_ASSIGN(const std::string text, config_text(*planned));
     TRY(linux::replace_file(made, "config.json", text, 0600));
-    TRY_ASSIGN(const int signal, stop_signal_of(planned->launch));
+    const int signal = bundle::parse_stop_signal(planned->launch.stop_signal).value_or(SIGTERM);
     std::vector<std::string> warnings =
         warnings_for(workload, container, image, planned->launch, root);
     return ReadyContainer{.container = &container,

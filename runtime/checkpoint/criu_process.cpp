@@ -102,7 +102,7 @@ Result<std::vector<std::string>> paths_of_criu(const bundle::Config& config,
   std::vector<std::string> paths{program, config.root_path.string(), settings.work.string()};
   TRY_ASSIGN(const auto directories, paths_of_images(images));
   for (const HostPath& path : directories) paths.push_back(path.string());
-  TRY_ASSIGN(const std::string file, config_file_of(config));
+  const std::string file = config_file_of(config);
   if (!file.empty()) paths.push_back(file);
   for (const linux::Namespace& entry : config.namespaces.entries())
     if (entry.path) paths.push_back(entry.path->string());
@@ -122,7 +122,7 @@ Result<std::vector<std::string>> words_for_restore(const RestoreInput& input,
   if (input.config.process && input.config.process->terminal)
     words.emplace_back("orphan-terminal=1");
   TRY_ASSIGN(const auto streams, read_streams(input.images));
-  TRY_ASSIGN(const std::string file, config_file_of(input.config));
+  const std::string file = config_file_of(input.config);
   if (!file.empty()) words.push_back("config=" + file);
   for (const auto& more :
        {words_of_surroundings(input.settings, input.ignores_cgroups),

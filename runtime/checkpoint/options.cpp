@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "bundle/config/annotations.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 
@@ -37,15 +38,12 @@ std::vector<std::string> words_of_surroundings(const CriuSettings& settings, boo
   return words;
 }
 
-Result<std::string> config_file_of(const bundle::Config& config) {
+std::string config_file_of(const bundle::Config& config) {
   constexpr const char* kOfEngines = "/etc/criu/runc.conf";
-  const auto named = config.annotations.find("org.criu.config");
-  if (named == config.annotations.end())
-    return std::string(linux::sys::open(kOfEngines, O_PATH) ? kOfEngines : "");
-  const std::string& path = named->second;
-  if (!path.empty() && !path.starts_with('/'))
-    return refuse("/annotations/org.criu.config: \"{}\" must be an absolute path", path);
-  return path;
+  const auto named = config.annotations.find(std::string(bundle::kCriuConfig));
+  if (named != config.annotations.end() && bundle::is_criu_config(named->second))
+    return named->second;
+  return linux::sys::open(kOfEngines, O_PATH) ? kOfEngines : "";
 }
 
 std::optional<CgroupMode> parse_cgroup_mode(std::string_view text) {

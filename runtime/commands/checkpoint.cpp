@@ -155,7 +155,7 @@ class Dump {
                words_of_mounts_for_dump(outside_mounts(config, hierarchies), root));
     TRY_ASSIGN(const auto namespaces,
                words_of_namespaces_for_dump(config, procfs, record.init_pid));
-    TRY_ASSIGN(const std::string file, config_file_of(config));
+    const std::string file = config_file_of(config);
     if (!file.empty()) words.push_back("config=" + file);
     for (const auto& more :
          {words_of_surroundings(request_.settings, record.cgroup.path.empty()), mounts, namespaces,

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
@@ -73,9 +74,8 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
   record.new_keyring = request.new_keyring;
   record.mounts_on_host = !config.namespaces.contains(NamespaceKind::kMount);
   record.has_process = config.process.has_value();
-  if (const auto stop = config.annotations.find("org.opencontainers.image.stopSignal");
-      stop != config.annotations.end())
-    record.stop_signal = stop->second;
+  if (bundle::stop_signal(config.annotations))
+    record.stop_signal = *bundle::image_annotation(config.annotations, bundle::kStopSignal);
   record.annotations = config.annotations;
   if (request.is_attended) {
     TRY_ASSIGN(const linux::ProcessIdentity self, linux::identify_process(::getpid()));

@@ -10,8 +10,13 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-Result<std::vector<UnitProperty>> read(const std::string& name, const std::string& value) {
+Result<AnnotatedProperties> read_all(const std::string& name, const std::string& value) {
   return annotated_properties({{"org.systemd.property." + name, value}, {"other", "x"}});
+}
+
+Result<std::vector<UnitProperty>> read(const std::string& name, const std::string& value) {
+  TRY_ASSIGN(AnnotatedProperties all, read_all(name, value));
+  return std::move(all.properties);
 }
 
 void check(const std::string& value, const std::string& signature, const Values& values) {
@@ -34,6 +39,15 @@ void check_refused(const std::string& name, const std::string& value) {
   const auto refused = read(name, value);
   BOOST_REQUIRE_MESSAGE(!refused, name << " = " << value);
   BOOST_TEST(refused.error().message().contains("/annotations/org.systemd.property." + name));
+}
+
+void check_left_out(const std::string& name, const std::string& value) {
+  const auto all = read_all(name, value);
+  BOOST_REQUIRE_MESSAGE(all, name << " = " << value);
+  BOOST_TEST(all->properties.empty());
+  BOOST_REQUIRE(all->left_out.size() == 1u);
+  BOOST_TEST(all->left_out.front().starts_with("/annotations/org.systemd.property." + name +
+                                               ": has no effect: "));
 }
 
 }  // namespace
@@ -82,19 +96,32 @@ BOOST_AUTO_TEST_CASE(the_annotations_of_crio_are_properties)  // R-45
   check_property("TimeoutStopUSec", "uint64 10000000", {"TimeoutStopUSec", "t", {"10000000"}, 0});
 }
 
-BOOST_AUTO_TEST_CASE(a_bad_name_or_value_is_refused_with_its_annotation)
+BOOST_AUTO_TEST_CASE(a_bad_name_is_refused_with_its_annotation)
 {
   for (const char* name : {"", "X", "Memory High", "Memory/High", "1st", "Memory-High"})
     check_refused(name, "true");
   for (const char* name : {"PIDs", "Slice", "Delegate"}) check_refused(name, "true");
-  for (const char* value : {"",           "yes",       "'open",     "open'",
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_value_is_no_property)
+{
+  for (const char* name : {"Property", "TimeoutStopSec", "Slice", "Wants", "1st"}) {
+    const auto all = read_all(name, "");
+    BOOST_REQUIRE_MESSAGE(all, name);
+    BOOST_TEST((all->properties.empty() && all->left_out.empty()), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_value_is_left_out_with_a_sentence)
+{
+  for (const char* value : {" ",          "yes",       "'open",     "open'",
                             "uint64",     "uint64 -1", "uint64 x",  "byte 256",
                             "3000000000", "1 2",       "[1, 'a']",  "[1",
                             "[]",         "@zz []",    "@as [1]",   "uint64 18446744073709551616",
                             "--1",        "1.2.3",     "boolean 1", "string 1",
                             "(1, 2)",     "'a' 'b'"})
-    check_refused("Property", value);
-  for (const char* value : {"'soon'", "-1", "true", "[1]"}) check_refused("TimeoutStopSec", value);
+    check_left_out("Property", value);
+  for (const char* value : {"'soon'", "-1", "true", "[1]"}) check_left_out("TimeoutStopSec", value);
 }
 
 // Engines copy annotations from images, and an image must not start or stop other units.

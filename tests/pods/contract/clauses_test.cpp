@@ -130,6 +130,8 @@ BOOST_AUTO_TEST_CASE(another_stop_signal_than_term_does_not_fit) {  // KN-13
   BOOST_TEST(verdict("KN-13", "") == "met");
   BOOST_TEST(verdict("KN-13", stops("SIGTERM")) == "met");
   BOOST_TEST(verdict("KN-13", stops("SIGQUIT")) == "not met");
+  for (const char* signal : {"", "15", "SIGNOPE"})
+    BOOST_TEST(verdict("KN-13", stops(signal)) == "met", signal);
 }
 
 BOOST_AUTO_TEST_CASE(the_cgroup_filesystem_is_read_only_and_shows_limits) {  // KN-18, KN-19

@@ -270,6 +270,7 @@ BOOST_AUTO_TEST_CASE(containers_start_in_the_order_of_cloud_run) {
   BOOST_TEST((pod.containers[0].starts_after == std::vector<std::string>{"b", "c"}));
   BOOST_TEST((pod.containers[1].starts_after == std::vector<std::string>{"c"}));
   BOOST_TEST(pod.containers[2].starts_after.empty());
+  BOOST_TEST(good(document("")).containers[0].starts_after.empty());
   const std::string place = "/container-dependencies: ";
   const std::pair<const char*, const char*> cases[] = {
       {R"({"a": ["b"], "b": ["c"], "c": ["a"]})", "can start first: a, b, c, a"},

@@ -318,6 +318,10 @@ BOOST_AUTO_TEST_CASE(annotations_of_labels_and_of_the_document_are_stronger) {
       {"y", "container"}};
   BOOST_TEST((annotations == wanted));
   BOOST_TEST(must(merge()).stop_signal == "SIGQUIT");
+  for (const char* signal : {"", "SIGNOPE", "0"}) {
+    image.config.stop_signal = signal;
+    BOOST_TEST(!must(merge()).annotations.contains("org.opencontainers.image.stopSignal"), signal);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(only_labels_that_describe_an_image_become_annotations) {

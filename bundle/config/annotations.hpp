@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// The annotations of config.json that ocirun obeys. Other projects define them, and engines copy
+// them from images, so a value that makes no sense does not keep a container from running:
+// check_config() warns, and the annotation counts as not given.
+namespace ocirun::bundle {
+
+using Annotations = std::map<std::string, std::string>;
+
+inline constexpr std::string_view kStopSignal = "org.opencontainers.image.stopSignal";
+inline constexpr std::string_view kImageSystem = "org.opencontainers.image.os";
+inline constexpr std::string_view kExposedPorts = "org.opencontainers.image.exposedPorts";
+inline constexpr std::string_view kCriuConfig = "org.criu.config";
+
+/// The value of an annotation of the image; nothing if it is absent or empty. An empty value is
+/// valid (T-6), and umoci writes one for each member that the image lacks.
+std::optional<std::string_view> image_annotation(const Annotations& annotations,
+                                                 std::string_view name);
+
+/// The signal of a text that an image gives as its stop signal; nothing if the text is empty or
+/// names no signal. Signal 0 stops no process.
+std::optional<int> parse_stop_signal(std::string_view text);
+
+/// The signal that the annotation kStopSignal names (T-7).
+std::optional<int> stop_signal(const Annotations& annotations);
+
+/// Whether the value of kCriuConfig can be used: "" asks for no file, as with runc.
+bool is_criu_config(std::string_view value);
+
+}  // namespace ocirun::bundle
