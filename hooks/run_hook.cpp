@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,8 +29,7 @@ constexpr std::chrono::seconds kReminder{10};
 // Makes a memory file with the state. A pipe would block the runtime if the state is long and the
 // hook never reads stdin.
 Result<UniqueFd> make_stdin(std::string_view state) {
-  UniqueFd fd(::memfd_create("state", MFD_CLOEXEC));
-  if (!fd) return fail(errno, "make the state's memory file");
+  TRY_ASSIGN(UniqueFd fd, within(linux::make_memory_file("state"), "the state of the container"));
   TRY(linux::write_all(fd, state));
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail(errno, "rewind the state");
   return fd;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,14 @@ Result<void> for_each_entry(
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") TRY(visit(entry->d_name, entry->d_type));
   }
+}
+
+Result<UniqueFd> make_memory_file(const char* name, unsigned flags) {
+  UniqueFd file(::memfd_create(name, flags | MFD_CLOEXEC));
+  if (!file && (errno == EACCES || errno == EINVAL))
+    file.reset(::memfd_create(name, (flags ^ kNeverExecuted) | MFD_CLOEXEC));
+  if (!file) return fail(errno, "make a file in memory");
+  return file;
 }
 
 }  // namespace ocirun::linux

@@ -39,6 +39,12 @@ Result<void> write_all(Fd fd, std::string_view data);
 Result<void> for_each_entry(
     Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit);
 
+inline constexpr unsigned kNeverExecuted = 0x0008;  // MFD_NOEXEC_SEAL, since Linux 6.3
+/// A file in memory for data, closed on execve. `flags`: additional flags for memfd_create(2).
+/// kNeverExecuted is left out where the kernel does not know it, and added where sysctl
+/// vm.memfd_noexec demands it.
+Result<UniqueFd> make_memory_file(const char* name, unsigned flags = 0);
+
 struct Pipe {
   UniqueFd reader, writer;
 };

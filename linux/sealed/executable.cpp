@@ -1,10 +1,10 @@
 #include "linux/sealed/executable.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -14,8 +14,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <vector>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/sealed/detached_copy.hpp"
 #include "linux/sealed/kept_image.hpp"
 
 #ifndef MFD_EXEC
@@ -55,11 +57,12 @@ std::string link_of_executable() {
   return length <= 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-// Whether entry.cpp may have executed `executable`: a file at the root of a read-only overlay that
-// is mounted nowhere.
-bool is_in_detached_overlay(Fd executable) {
+// Whether `executable` is a file at the root of a read-only filesystem that is mounted nowhere: of
+// an overlay if entry.cpp has executed it, of a tmpfs if it is a copy of copy_to_detached_tmpfs().
+bool is_in_detached_mount(Fd executable) {
   struct statfs filesystem{};
-  if (::fstatfs(executable.value, &filesystem) != 0 || filesystem.f_type != OVERLAYFS_SUPER_MAGIC ||
+  if (::fstatfs(executable.value, &filesystem) != 0 ||
+      (filesystem.f_type != OVERLAYFS_SUPER_MAGIC && filesystem.f_type != TMPFS_MAGIC) ||
       (filesystem.f_flags & ST_RDONLY) == 0)
     return false;
   const std::string link = link_of_executable();
@@ -73,38 +76,79 @@ bool is_in_detached_overlay(Fd executable) {
 
 bool is_sealed(Fd executable) {
   const int seals = ::fcntl(executable.value, F_GET_SEALS);
-  if (seals >= 0) return (seals & kSeals) == kSeals;
-  return is_in_detached_overlay(executable);
+  return (seals >= 0 && (seals & kSeals) == kSeals) || is_in_detached_mount(executable);
 }
 
 // MFD_EXEC and F_SEAL_EXEC exist since Linux 6.3; before, every memfd is executable.
-Result<UniqueFd> make_memory_file() {
+Result<UniqueFd> make_executable_file() {
   UniqueFd fd(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
   if (!fd && errno == EINVAL) fd.reset(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd)
-    return fail(
-        errno,
-        "make a memory file for the sealed executable (sysctl vm.memfd_noexec must be below 2)");
-  return fd;
+  if (fd) return fd;
+  return sys::last_error(errno == EACCES ? "the sysctl vm.memfd_noexec is 2" : "memfd_create");
+}
+
+Result<UniqueFd> copy_to_memory(Fd executable) {
+  TRY_ASSIGN(const struct stat status, sys::fstat(executable));
+  TRY_ASSIGN(UniqueFd copy, make_executable_file());
+  TRY(copy_content(executable, copy, static_cast<std::size_t>(status.st_size)));
+  if (::fcntl(copy.get(), F_ADD_SEALS, kSeals | F_SEAL_EXEC) != 0 &&
+      ::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0)
+    return fail(errno, "seal the executable");
+  return copy;
+}
+
+/// A place for a copy of the executable. An error of one place says nothing about the others.
+struct Place {
+  std::string_view name;
+  Result<UniqueFd> (*copy_to)(Fd executable);
+};
+constexpr Place kPlaces[] = {{"a file in memory", copy_to_memory},
+                             {"a tmpfs that is mounted nowhere", copy_to_detached_tmpfs}};
+
+std::string reason(std::string_view place, const Error& error) {
+  return fmt::format("{}: {}", place, error.message());
+}
+
+/// Why this process does not run from a kept image.
+std::string why_no_kept_image(Fd executable, const struct statx* status) {
+  if (::geteuid() != 0) return "only root can run from it";
+  if (ocirun_kept_image == KeptImage::kUnused || status == nullptr)
+    return "it is not for this command, or cannot run";
+  const Result<void> kept = keep_image(executable, *status);
+  return kept ? "no overlay can be mounted that shows it" : kept.error().message();
+}
+
+/// Executes a copy. Returns why no copy could be executed.
+std::vector<std::string> execute_copy(Fd executable, char* const argv[]) {
+  std::vector<std::string> reasons;
+  struct statx status{};
+  const bool is_known =
+      ::statx(executable.value, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0;
+  for (const Place& place : kPlaces) {
+    auto copy = place.copy_to(executable);
+    if (copy) {
+      if (is_known && ocirun_kept_image != KeptImage::kUnused)
+        static_cast<void>(keep_image(*copy, status));  // for later commands
+      ::fexecve(copy->get(), argv, environ);
+      copy = fail(errno, "execute it");
+    }
+    reasons.push_back(reason(place.name, copy.error()));
+  }
+  reasons.push_back(fmt::format("{}: {}", kImageDirectory,
+                                why_no_kept_image(executable, is_known ? &status : nullptr)));
+  return reasons;
 }
 
 }  // namespace
 
 Result<UniqueFd> copy_sealed(Fd executable) {
-  struct stat status{};
-  if (::fstat(executable.value, &status) != 0) return fail(errno, "stat the executable");
-  TRY_ASSIGN(UniqueFd copy, make_memory_file());
-  off_t offset = 0;
-  while (offset < status.st_size) {
-    const ssize_t count = ::sendfile(copy.get(), executable.value, &offset,
-                                     static_cast<std::size_t>(status.st_size - offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return fail(count == 0 ? EIO : errno, "copy the executable");
+  std::vector<std::string> reasons;
+  for (const Place& place : kPlaces) {
+    auto copy = place.copy_to(executable);
+    if (copy) return copy;
+    reasons.push_back(reason(place.name, copy.error()));
   }
-  if (::fcntl(copy.get(), F_ADD_SEALS, kSeals | F_SEAL_EXEC) != 0 &&
-      ::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0)
-    return fail(errno, "seal the executable");
-  return copy;
+  return refuse("no place for a sealed copy of the program: {}", fmt::join(reasons, "; "));
 }
 
 Result<void> reexec_sealed(char* const argv[]) {
@@ -119,15 +163,8 @@ Result<void> reexec_sealed(char* const argv[]) {
     return {};
   }
   ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
-  struct statx status{};
-  const bool is_known =
-      ::statx(executable.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0;
-  TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
-  const bool may_keep =
-      ocirun_kept_image == KeptImage::kMissing || ocirun_kept_image == KeptImage::kWrong;
-  if (may_keep && is_known) keep_image(copy, status);
-  ::fexecve(copy.get(), argv, environ);
-  return fail(errno, "execute the sealed copy of the executable");
+  return refuse("no sealed copy of the executable can run: {}",
+                fmt::join(execute_copy(executable, argv), "; "));
 }
 
 namespace {

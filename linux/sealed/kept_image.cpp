@@ -1,7 +1,6 @@
 #include "linux/sealed/kept_image.hpp"
 
 #include <fcntl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/sealed/detached_copy.hpp"
 
 namespace ocirun::linux {
 
@@ -48,30 +48,30 @@ Result<UniqueFd> open_or_make(const std::string& path) {
   return directory;
 }
 
-Result<UniqueFd> open_directory() {
-  auto directory = open_or_make(kImageDirectory);
-  if (directory) return directory;
-  const char* const above = std::getenv("XDG_RUNTIME_DIR");
-  if (above == nullptr || *above != '/') return directory;
-  TRY_ASSIGN(const UniqueFd parent, sys::open(above, O_PATH | O_DIRECTORY));
+Result<UniqueFd> open_in_session(const std::string& above) {
+  TRY_ASSIGN(const UniqueFd parent, sys::open(above.c_str(), O_PATH | O_DIRECTORY));
   struct statx status{};
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
   // Root makes no image in a directory of another user.
   if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
       !may_hold_images(status, filesystem.magic, ::geteuid()))
-    return directory;
-  return open_or_make(std::string(above) + "/" + kImageDirectoryName);
+    return refuse("{}: not ours alone", above);
+  return open_or_make(above + "/" + kImageDirectoryName);
+}
+
+Result<UniqueFd> open_directory() {
+  auto directory = open_or_make(kImageDirectory);
+  const char* const above = std::getenv("XDG_RUNTIME_DIR");
+  if (directory || above == nullptr || *above != '/') return directory;
+  auto in_session = open_in_session(above);
+  if (in_session) return in_session;
+  return refuse("{}; {}", directory.error().message(), in_session.error().message());
 }
 
 Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t size) {
   TRY_ASSIGN(const UniqueFd file,
              sys::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IXUSR));
-  off_t offset = 0;
-  while (std::cmp_less(offset, size)) {
-    const ssize_t count = ::sendfile(file.get(), copy.value, &offset, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return fail(count == 0 ? EIO : errno, "write an image");
-  }
+  TRY(copy_content(copy, file, size));
   // After a power cut, an image that has its name must also have its content: entry.cpp compares
   // only the size and the beginning.
   if (::fdatasync(file.get()) != 0) return fail(errno, "write an image to the disk");
@@ -107,8 +107,11 @@ bool is_unchanged(const struct statx& before) {
          now.stx_ctime.tv_nsec == before.stx_ctime.tv_nsec;
 }
 
-Result<void> keep(Fd copy, const struct statx& executable) {
-  if (!has_settled(executable) || !is_unchanged(executable)) return {};
+}  // namespace
+
+Result<void> keep_image(Fd copy, const struct statx& executable) {
+  if (!has_settled(executable) || !is_unchanged(executable))
+    return refuse("the executable was changed just now");
   std::array<char, kLongestImageName> name{};
   append_image_name(name.data(), executable);
   TRY_ASSIGN(const UniqueFd directory, open_directory());
@@ -118,12 +121,6 @@ Result<void> keep(Fd copy, const struct statx& executable) {
     return {};
   TRY(write_image(directory, name.data(), copy, static_cast<std::size_t>(executable.stx_size)));
   return remove_oldest(directory);
-}
-
-}  // namespace
-
-void keep_image(Fd copy, const struct statx& executable) {
-  [[maybe_unused]] const auto ignored = keep(copy, executable);
 }
 
 }  // namespace ocirun::linux

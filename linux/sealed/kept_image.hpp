@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 
 namespace ocirun::linux {
@@ -81,10 +82,10 @@ static inline bool may_hold_images(const struct statx& directory, unsigned long 
 }
 
 /// Writes `copy`, the content of the running executable, into the image directory, for entry.cpp of
-/// a later command. Keeps the newest four images. Does nothing if the executable was
-/// changed less than two seconds ago. Failures are ignored: the caller executes `copy` itself.
-/// `executable` is the result of statx(2) from before the content was read.
-void keep_image(Fd copy, const struct statx& executable);
+/// a later command. Keeps the newest four images. `executable` is the result of statx(2) from
+/// before the content was read. Errors: the executable was changed less than two seconds ago; the
+/// directory cannot be made or belongs to another user; no room is left.
+Result<void> keep_image(Fd copy, const struct statx& executable);
 
 /// What entry.cpp has found. If the image was missing or wrong, reexec_sealed() calls keep_image().
 enum class KeptImage : unsigned char {

@@ -25,10 +25,6 @@
 #include "pods/surroundings/holder.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-
 namespace ocirun::pods {
 namespace {
 
@@ -87,10 +83,8 @@ Result<std::uint16_t> bind_to_loopback(Fd socket) {
 
 /// A file in memory that is sealed against changes.
 Result<UniqueFd> make_sealed_file(std::string_view text) {
-  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  UniqueFd file(::memfd_create("ocirun-metadata", kFlags | MFD_NOEXEC_SEAL));
-  if (!file && errno == EINVAL) file.reset(::memfd_create("ocirun-metadata", kFlags));
-  if (!file) return fail(errno, "make a file in memory");
+  TRY_ASSIGN(UniqueFd file,
+             linux::make_memory_file("ocirun-metadata", MFD_ALLOW_SEALING | linux::kNeverExecuted));
   TRY(linux::write_all(file, text));
   constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return fail(errno, "seal a file in memory");

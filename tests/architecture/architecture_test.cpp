@@ -120,6 +120,8 @@ const Reasons kProcAndDevLiterals{
     {"linux/sealed/executable.cpp", "/proc/self/exe, before any namespace"},
     {"linux/sealed/kept_image.cpp", "/proc/self/exe, before any namespace"},
     {"linux/base/syscalls.cpp", "/proc/self/fd, to name a file of our own before any namespace"},
+    {"linux/sealed/detached_copy.cpp",
+     "own id maps, and the place of a mount, in a child's own namespaces"},
     {"linux/sealed/entry.cpp", "/proc/self/exe and /proc/self/fd, before any namespace"},
     {"linux/namespaces/sysctl.cpp", "own namespaces, compared before anything is mounted"},
     {"linux/mounts/mount.cpp", "the host's own, bound where a user may not mount a new one"},
