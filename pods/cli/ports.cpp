@@ -85,6 +85,7 @@ std::string state_of(const PortsOfPod& pod) {
       return fmt::format("has its ports in the network {}, and ocirun forwards none",
                          pod.network.path);
     case Net::kPod:
+    case Net::kUnfiltered:
     case Net::kDefault:
       break;
   }
@@ -128,6 +129,8 @@ std::string_view word_of(const NetworkChoice& network) {
       return "none";
     case Net::kPath:
       return network.path;
+    case Net::kUnfiltered:
+      return "unfiltered";
     case Net::kPod:
     case Net::kDefault:
       break;

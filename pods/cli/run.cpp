@@ -38,7 +38,7 @@ constexpr std::array kRunOwnOptions{
     Option{"replace", "[=always]",
            "replace a pod of this name, unless it runs and would be made of the same"},
     Option{"keep", "", "keep the pod's record and logs when the pod has ended or cannot start"},
-    Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
+    Option{"net", "NETWORK", "pod, unfiltered, host, none, or the path of a network namespace"},
     Option{"network", "NAME", "connect the pod with all pods of the same NAME"},
     Option{"publish", "PORT=[IP:]HOSTPORT",
            "the port of the host that leads to PORT, a port's name or number in the pod", 'p'},

@@ -41,10 +41,12 @@ Result<NetworkChoice> read_net(const Arguments& arguments, const Workload& workl
   if (!word && workload.pod.host_network) return NetworkChoice{Kind::kHost, ""};
   if (!word) return arguments.has("profile") ? choice_of_bundle(workload) : NetworkChoice{};
   if (*word == "pod") return NetworkChoice{Kind::kPod, ""};
+  if (*word == "unfiltered") return NetworkChoice{Kind::kUnfiltered, ""};
   if (*word == "host") return NetworkChoice{Kind::kHost, ""};
   if (*word == "none") return NetworkChoice{Kind::kNone, ""};
   if (word->starts_with('/')) return NetworkChoice{Kind::kPath, *word};
-  return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
+  return refuse("--net {}: must be pod, unfiltered, host, none or the path of a network namespace",
+                *word);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ Result<std::vector<Entry>> read_entries(const Settings& settings,
                                         const std::vector<Forward>& forwards) {
   using Kind = NetworkChoice::Kind;
   const Kind kind = settings.network.kind;
-  if (kind != Kind::kPod && kind != Kind::kDefault)
+  if (kind != Kind::kPod && kind != Kind::kUnfiltered && kind != Kind::kDefault)
     return refuse(
         "with --net {} a container itself opens the port that the socket unit has: the pod needs a "
         "network of its own (--net pod)",

@@ -26,7 +26,8 @@ constexpr int kCannotExecute = 127;
 constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error shows
 
 /// What the new process of start_recorded_program() does. Never returns.
-[[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
+[[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams,
+                         const std::function<Result<void>()>& prepare) {
   ::setsid();
   const auto nothing = linux::open_verified_null();
   const auto use = [&](Fd given, int number) {
@@ -36,11 +37,16 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
   use(streams.out, STDOUT_FILENO);
   use(streams.err, STDERR_FILENO);
   linux::reset_signals();
+  const auto fall = [](std::string_view reason) {
+    static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}\n", reason)));
+    ::_exit(kCannotExecute);
+  };
+  if (prepare)
+    if (const auto prepared = prepare(); !prepared) fall(prepared.error().message());
   linux::close_descriptors_from(STDERR_FILENO + 1);
   const linux::ExecArguments exec({arguments.begin(), arguments.end()}, {});
   ::execve(exec.argv()[0], exec.argv(), environ);
-  static_cast<void>(linux::write_all(
-      Fd{STDERR_FILENO}, fmt::format("{}: {}\n", arguments.front(), errno_text(errno))));
+  fall(fmt::format("{}: {}", arguments.front(), errno_text(errno)));
   ::_exit(kCannotExecute);
 }
 
@@ -78,14 +84,15 @@ Result<linux::Child> start_program(std::span<const std::string> arguments, const
 
 Result<linux::Child> start_recorded_program(
     std::span<const std::string> arguments, const Streams& streams,
-    const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record,
+    const std::function<Result<void>()>& prepare) {
   TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     go.writer.reset();
     const auto word = linux::sys::read_all(go.reader, 1);
     if (!word || word->empty()) ::_exit(kCannotExecute);  // the caller was killed, or gave up
-    become(arguments, streams);
+    become(arguments, streams, prepare);
   }
   go.reader.reset();
   const auto recorded = [&]() -> Result<void> {

@@ -29,10 +29,13 @@ Result<linux::Child> start_program(std::span<const std::string> arguments, const
 
 /// Starts a program that outlives the caller. Calls `record` with the identity of the process
 /// before the program is executed, so that the process can be found even if the caller is killed.
-/// Errors: those of start_program(); that of `record`, after which the program is not executed.
+/// The process then calls `prepare`, if that is given; its error goes to the program's standard
+/// error. Errors: those of start_program(); that of `record`, after which the program is not
+/// executed.
 Result<linux::Child> start_recorded_program(
     std::span<const std::string> arguments, const Streams& streams,
-    const std::function<Result<void>(const linux::ProcessIdentity&)>& record);
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record,
+    const std::function<Result<void>()>& prepare = nullptr);
 
 /// The longest time that a program of run_program() or end_of() may take.
 inline constexpr std::chrono::seconds kProgramPatience{60};

@@ -162,8 +162,8 @@ Result<void> Launching::start_surroundings() {
 }
 
 void Launching::make_forwarder() {
-  forwarder_.emplace(network_.pasta, network_.forwards, directory_.path("net"),
-                     [&](const linux::ProcessIdentity& forwarder) {
+  forwarder_.emplace(network_.pasta, network_.is_filtered, network_.forwards,
+                     directory_.path("net"), [&](const linux::ProcessIdentity& forwarder) {
                        record_.forwarder = forwarder;
                        return write_record(directory_.fd(), record_);
                      });

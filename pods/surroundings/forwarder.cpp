@@ -1,13 +1,17 @@
 #include "pods/surroundings/forwarder.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/network/frame_filter.hpp"
+#include "pods/prepare/child_call.hpp"
 #include "pods/prepare/program.hpp"
 #include "pods/surroundings/holder.hpp"
 
@@ -17,7 +21,10 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr std::size_t kMostSaid = 65536;
-constexpr std::chrono::milliseconds kBetweenLooks{20};  // at the file with pasta's pid
+constexpr std::chrono::milliseconds kBetweenLooks{20};  // at pasta, while it starts
+constexpr std::string_view kWithoutFilter =
+    " (--net unfiltered connects the pod without a filter: its programs then reach what listens on "
+    "the host's loopback addresses)";
 
 /// pasta's word for a port: "192.0.2.1/8080:80".
 std::string port_word(const Forward& forward) {
@@ -31,6 +38,27 @@ Result<void> pin_namespace(const linux::ProcessIdentity& holder, const std::stri
   TRY_ASSIGN(const UniqueFd made, sys::open(pin.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
   return sys::mount(namespace_path(holder.pid, "net").c_str(), pin.c_str(), nullptr, MS_BIND,
                     nullptr);
+}
+
+/// What may leave the pod by its device, whose network namespace the caller is in.
+Result<linux::FrameRules> rules_of(const std::string& device,
+                                   const std::vector<linux::DeviceAddress>& of_host,
+                                   const std::vector<Forward>& forwards) {
+  linux::FrameRules rules;
+  TRY_ASSIGN(const auto of_pod, linux::device_addresses());
+  for (const linux::DeviceAddress& row : of_pod)
+    if (row.device == device) rules.own.push_back(row.address);
+  if (rules.own.empty()) return refuse("pasta has given the device {} no address", device);
+  const auto is_shared = [&](const std::string& name) {
+    return std::ranges::any_of(of_host, [&](const linux::DeviceAddress& row) {
+      return row.device == name && std::ranges::count(rules.own, row.address) != 0;
+    });
+  };
+  for (const linux::DeviceAddress& row : of_host)
+    if (is_shared(row.device)) rules.host.push_back(row.address);
+  for (const Forward& forward : forwards)
+    if (forward.protocol == Protocol::kUdp) rules.udp_ports.push_back(forward.pod_port);
+  return rules;
 }
 
 /// pasta stays root, without capabilities, in an empty root and under a seccomp filter of its own:
@@ -55,23 +83,72 @@ std::vector<std::string> words_of(const std::string& pasta, const std::vector<Fo
 
 }  // namespace
 
-Forwarder::Forwarder(std::string pasta, std::vector<Forward> forwards, std::string pin,
-                     Recorder record)
+Forwarder::Forwarder(std::string pasta, bool is_filtered, std::vector<Forward> forwards,
+                     std::string pin, Recorder record)
     : pasta_(std::move(pasta)),
+      is_filtered_(is_filtered),
       forwards_(std::move(forwards)),
       pin_(std::move(pin)),
       pid_file_(pin_ + ".pid"),
       said_(pin_ + ".err"),
+      connected_(pin_ + ".connected"),
       record_(std::move(record)) {}
 
-/// pasta writes its pid when it has connected the pod: a file of an earlier pasta must be gone.
+/// pasta writes its pid when it has set up the pod's device: a file of an earlier pasta must be
+/// gone.
 Result<linux::Child> Forwarder::launch() {
-  const auto removed = sys::unlinkat(Fd{AT_FDCWD}, pid_file_.c_str(), 0);
-  if (!removed && removed.error().number() != ENOENT) return std::unexpected(removed.error());
+  gate_.reset();
+  for (const std::string& file : {pid_file_, connected_}) {
+    const auto removed = sys::unlinkat(Fd{AT_FDCWD}, file.c_str(), 0);
+    if (!removed && removed.error().number() != ENOENT) return std::unexpected(removed.error());
+  }
   TRY_ASSIGN(const UniqueFd said,
              sys::open(said_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600));
-  return start_recorded_program(words_of(pasta_, forwards_, pin_, pid_file_),
-                                {.out = Fd{-1}, .err = said}, record_);
+  const auto start = [&](const std::function<Result<void>()>& prepare) {
+    return start_recorded_program(words_of(pasta_, forwards_, pin_, pid_file_),
+                                  {.out = Fd{-1}, .err = said}, record_, prepare);
+  };
+  if (!is_filtered_) return start(nullptr);
+  TRY_ASSIGN(auto sockets, linux::MessageSocket::make_pair());
+  TRY_ASSIGN(linux::Child child, start([&] { return linux::TapGate::send(sockets.second); }));
+  sockets.second.close();
+  auto gate = linux::TapGate::receive(sockets.first);
+  if (gate) {
+    gate_.emplace(std::move(*gate));
+    return child;
+  }
+  const auto status = linux::collect_child(child, std::chrono::seconds(2));
+  linux::kill_child(child);
+  return refuse("{}{}", last_words(status), kWithoutFilter);
+}
+
+/// Lets the pod's frames reach pasta, which has set up the device.
+Result<void> Forwarder::open_gate() const {
+  TRY_ASSIGN(const auto of_host, linux::device_addresses());
+  const auto enter_and_open = [&]() -> Result<void> {
+    TRY_ASSIGN(const UniqueFd network, sys::open(pin_.c_str(), O_RDONLY));
+    if (::setns(network.get(), CLONE_NEWNET) != 0) return fail(errno, "enter the pod's network");
+    TRY_ASSIGN(const linux::FrameRules rules, rules_of(gate_->device(), of_host, forwards_));
+    return linux::filter_frames(gate_->tap(), linux::frame_filter(rules));
+  };
+  return call_in_child(enter_and_open, "filter the pod's frames");
+}
+
+/// Takes the steps that pasta waits for, and tells whether it has connected the pod.
+Result<bool> Forwarder::has_connected() {
+  if (gate_) {
+    const auto answered = gate_->answer();
+    if (!answered) return refuse("{}{}", answered.error().message(), kWithoutFilter);
+  }
+  if (!read_pid_file(pid_file_)) return false;
+  if (gate_) {
+    if (!gate_->is_closed())
+      return refuse("has connected the pod without a tap device of its own{}", kWithoutFilter);
+    TRY(open_gate());
+    gate_.reset();  // the device must end with pasta
+  }
+  TRY(sys::renameat2(Fd{AT_FDCWD}, pid_file_.c_str(), Fd{AT_FDCWD}, connected_.c_str(), 0));
+  return true;
 }
 
 std::string Forwarder::last_words(std::optional<int> status) const {
@@ -86,11 +163,15 @@ Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
   auto started = [&]() -> Result<void> {
     TRY_ASSIGN(linux::Child child, launch());
     linux::Patience left(kProgramPatience);
-    while (!read_pid_file(pid_file_)) {
-      if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
-        return refuse("{}", last_words(status));
-      if (left.wait()) continue;
+    for (;;) {
+      const auto connected = has_connected();
+      if (connected && *connected) break;
+      if (connected)
+        if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
+          return refuse("{}", last_words(status));
+      if (connected && left.wait()) continue;
       linux::kill_child(child);
+      if (!connected) return std::unexpected(connected.error());
       return refuse("has not connected the pod within {} s", kProgramPatience.count());
     }
     phase_ = Phase::kConnected;
@@ -103,11 +184,19 @@ Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
 void Forwarder::resume(const linux::ProcessIdentity& pasta) {
   started_ = due_ = Clock::now();
   if (!linux::is_alive(pasta)) return;
+  if (!read_pid_file(connected_)) {
+    // Nobody opens the gate before this pasta any more.
+    const auto end = linux::ProcessEnd::watch(pasta);
+    static_cast<void>(linux::send_signal(pasta, SIGKILL));
+    if (end) static_cast<void>(end->comes_within(std::chrono::seconds(2)));
+    return;
+  }
   phase_ = Phase::kConnected;
   due_ = Clock::time_point::max();
 }
 
 std::string Forwarder::ended(std::optional<int> status, Clock::time_point now) {
+  gate_.reset();
   due_ = now + backoff_.after_run_of(phase_ == Phase::kConnected ? now - started_
                                                                  : Clock::duration::zero());
   phase_ = Phase::kWaiting;
@@ -117,15 +206,17 @@ std::string Forwarder::ended(std::optional<int> status, Clock::time_point now) {
 Result<bool> Forwarder::go_on(Clock::time_point now) {
   if (now < due_ || phase_ == Phase::kConnected) return false;
   if (phase_ == Phase::kStarting) {
-    if (read_pid_file(pid_file_)) {
+    const auto connected = has_connected();
+    if (connected && *connected) {
       phase_ = Phase::kConnected;
       due_ = Clock::time_point::max();
       return true;
     }
     due_ = now + kBetweenLooks;
-    if (now < started_ + kProgramPatience) return false;
+    if (connected && now < started_ + kProgramPatience) return false;
     ::kill(pid_, SIGKILL);  // its end calls ended()
     due_ = Clock::time_point::max();
+    if (!connected) return std::unexpected(connected.error());
     return refuse("has not connected the pod within {} s", kProgramPatience.count());
   }
   const auto child = launch();

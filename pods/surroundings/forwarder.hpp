@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "linux/network/tap_gate.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/pidfd.hpp"
 #include "pods/prepare/program.hpp"
@@ -15,22 +16,27 @@ namespace ocirun::pods {
 
 /// The program pasta, which connects the network of a pod with the host's. The pod reaches what the
 /// host reaches, and ports of the host lead to ports of the pod.
+///
+/// pasta sends what it is given from the host's network namespace, where 127.0.0.1 is the host. So
+/// it only gets the frames that linux::frame_filter() lets through.
 class Forwarder {
  public:
   using Clock = std::chrono::steady_clock;
   using Recorder = std::function<Result<void>(const linux::ProcessIdentity&)>;
 
-  /// `pasta` is the path of the program. `pin` is the path of a file on which the pod's network
-  /// namespace is mounted; files beside it have the same name and an ending. pasta outlives its
-  /// parent: `record` is called before pasta runs.
-  Forwarder(std::string pasta, std::vector<Forward> forwards, std::string pin, Recorder record);
+  /// `pasta` is the path of the program. Without `is_filtered` it gets all frames. `pin` is the
+  /// path of a file on which the pod's network namespace is mounted; files beside it have the same
+  /// name and an ending. pasta outlives its parent: `record` is called before pasta runs.
+  Forwarder(std::string pasta, bool is_filtered, std::vector<Forward> forwards, std::string pin,
+            Recorder record);
 
   /// Connects the network namespace of the process `holder`, and waits until it is connected.
-  /// Errors: what pasta has written, such as that a port of the host is in use.
+  /// Errors: what pasta has written, such as that a port of the host is in use; its frames cannot
+  /// be filtered.
   Result<void> start(const linux::ProcessIdentity& holder);
 
-  /// Goes on with the pasta of a supervisor that was killed. If pasta has ended since, go_on()
-  /// starts another one.
+  /// Goes on with the pasta of a supervisor that was killed. If pasta has ended since, or had not
+  /// connected the pod yet, go_on() starts another one.
   void resume(const linux::ProcessIdentity& pasta);
 
   bool is_connected() const { return phase_ == Phase::kConnected; }
@@ -47,11 +53,16 @@ class Forwarder {
   enum class Phase : std::uint8_t { kWaiting, kStarting, kConnected };
 
   Result<linux::Child> launch();
+  Result<bool> has_connected();
+  Result<void> open_gate() const;
   std::string last_words(std::optional<int> status) const;
 
   std::string pasta_;
+  bool is_filtered_;
   std::vector<Forward> forwards_;
   std::string pin_, pid_file_, said_;
+  std::string connected_;               // the pid file, once the pod is connected
+  std::optional<linux::TapGate> gate_;  // while pasta starts
   Recorder record_;
   Backoff backoff_;
   int pid_ = 0;  // of pasta, while it starts

@@ -60,6 +60,9 @@ Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
         plan.warnings.emplace_back("--net none: the pod's ports cannot be reached from the host");
       plan.forwards.clear();
       return plan;
+    case Choice::kUnfiltered:
+      plan.is_filtered = false;
+      break;
     case Choice::kPod:
     case Choice::kDefault:
       break;
@@ -68,7 +71,7 @@ Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
   const std::string reason = why_not_connected(plan.pasta);
   if (reason.empty()) return plan;
   plan.pasta.clear();
-  if (choice.kind == Choice::kPod || !plan.forwards.empty())
+  if (choice.kind != Choice::kDefault || !plan.forwards.empty())
     return refuse(
         "the pod's network needs {}; --net host uses the host's network, --net none has a loopback "
         "device only",

@@ -12,8 +12,9 @@ namespace ocirun::pods {
 /// --net
 struct NetworkChoice {
   enum class Kind : std::uint8_t {
-    kDefault,  // as kPod; without pasta a loopback device only, if no port is forwarded
-    kPod,      // a namespace of the pod's own, connected by pasta
+    kDefault,     // as kPod; without pasta a loopback device only, if no port is forwarded
+    kPod,         // a namespace of the pod's own, connected by pasta
+    kUnfiltered,  // as kPod, but pasta gets all frames
     kHost,
     kNone,  // a namespace of the pod's own with a loopback device only
     kPath,
@@ -28,6 +29,7 @@ struct NetworkPlan {
   bool own_network = true;  // the holder has a network namespace
   std::string path;   // if not: the path of the network namespace that the pod uses; "": the host's
   std::string pasta;  // the path of the program that connects the pod; "": the pod is not connected
+  bool is_filtered = true;  // frames to the host's loopback addresses do not reach pasta
   std::vector<Forward> forwards;
   std::string shared;  // the network that the pod shares with other pods; "": none
   std::vector<std::string> warnings;
