@@ -83,7 +83,7 @@ END
   run run_pod
   equal 1 "$status"
   has 'orderProcessor/env/USER: needs the secret "app": a document of the kind Secret in the file, or --secret app=DIR' "$(<output)" # as `validate` says it
-  has 'appData: needs a directory for the volume "/pv/data": --volume /pv/data=HOSTDIR' "$(<output)"
+  has 'appData: needs a directory for the volume "/pv/data": --volume /pv/data=HOSTPATH' "$(<output)"
 }
 
 @test "AC-1 AC-5 AC-18 AC-19 a manifest that rkt has written runs; a call that is not allowed fails with ENOTSUP" {

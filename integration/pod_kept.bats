@@ -116,7 +116,7 @@ END
   run run_pod --volume ../data
   has '--volume ../data: a volume that ocirun keeps has a name of 1 to 63 letters' "$(<output)"
   run run_pod --volume data=
-  has '--volume data=: must have the form NAME=HOSTDIR[:ro] or NAME[:ro]' "$(<output)"
+  has '--volume data=: must have the form NAME=HOSTPATH[:ro] or NAME[:ro]' "$(<output)"
   run run_pod --volume data --volume data=/x
   has '--volume data=/x: the name is given twice' "$(<output)"
   run run_pod --volume dota

@@ -72,3 +72,25 @@ answers() { [[ $(pod exec "$1" busybox timeout 5 busybox wget -q -O - "http://$2
   fi
   equal "$POD: has no ports" "$(pod ports "$POD")"
 }
+
+@test "volumes of the host that are files: one that the user may read, one that is made for the user, a socket, a device" {
+  echo text >file
+  python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("sock")'
+  chown 12345:12345 file sock
+  cat >app.yaml <<END
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  restartPolicy: Never
+  volumes: [{name: f, hostPath: {path: $HOME_DIR/file, type: File}}, {name: s, hostPath: {path: $HOME_DIR/sock}},
+    {name: d, hostPath: {path: $HOME_DIR/made/dir, type: DirectoryOrCreate}}, {name: n, hostPath: {path: $HOME_DIR/new, type: FileOrCreate}},
+    {name: z, hostPath: {path: /dev/zero, type: CharDevice}}]
+  containers: [{name: a, image: base, args: ["cat /f; stat -c %F /s; touch /d/x; echo made >/n; head -c 3 /z | wc -c"], volumeMounts: [
+    {name: f, mountPath: /f}, {name: s, mountPath: /s}, {name: d, mountPath: /d}, {name: n, mountPath: /n}, {name: z, mountPath: /z}]}]
+END
+  run_pod
+  equal $'text\nsocket\n3' "$(said)"
+  equal "12345 755 12345 644 made" "$(stat -c '%u %a' made/dir new | paste -sd' ') $(<new)"
+  [[ -e made/dir/x ]]
+}

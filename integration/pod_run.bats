@@ -302,7 +302,7 @@ has_event() { pod events "$POD" | jq -r .event | grep -qx "$1"; }
   container app 'echo data >/v/file; sleep 1000'
   sed -i 's/memory: {required: 8M}/&, volumes: [{name: v, mountPath: \/v, disk: {required: 1K}}]/' app.yaml
   run run_pod
-  has 'a directory for the volume "v": --volume v=HOSTDIR' "$(<output)"
+  has 'a directory for the volume "v": --volume v=HOSTPATH' "$(<output)"
   run_pod --detach --volume "v=$TMP/shared"
   eventually test -s shared/file
   POD=${POD}b

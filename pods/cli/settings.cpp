@@ -29,8 +29,8 @@ constexpr std::array kGivenOptions{
     kPullSecretOption,
     kPlainHttpOption,
     kPullTimeoutOption,
-    Option{"volume", "NAME[=HOSTDIR][:ro]",
-           "the directory for the volume NAME; NAME alone: a directory that ocirun keeps"},
+    Option{"volume", "NAME[=HOSTPATH][:ro]",
+           "the directory or file for the volume NAME; NAME alone: a directory that ocirun keeps"},
     Option{"secret", "ID=DIR", "the directory with a file for each key of the secret ID"},
     Option{"param", "NAME=VALUE", "the value of the parameter NAME"},
     Option{"env", "NAME[=VALUE]", "a variable of all containers; NAME alone: as it is here", 'e'},
@@ -75,7 +75,7 @@ Result<SeccompChoice> read_seccomp(const std::string& text) {
   return within(std::move(profile), "--seccomp " + text);
 }
 
-/// "NAME=HOSTDIR[:ro]" or "NAME[:ro]"
+/// "NAME=HOSTPATH[:ro]" or "NAME[:ro]"
 Result<std::pair<std::string, VolumeBinding>> read_volume(const std::string& option,
                                                           const HostPath& data) {
   constexpr std::string_view kReadOnly = ":ro";
@@ -85,7 +85,7 @@ Result<std::pair<std::string, VolumeBinding>> read_volume(const std::string& opt
   if (binding.read_only) text.resize(text.size() - kReadOnly.size());
   const std::size_t sign = text.find('=');
   if (sign == 0 || sign + 1 == text.size())
-    return refuse("--volume {}: must have the form NAME=HOSTDIR[:ro] or NAME[:ro]", option);
+    return refuse("--volume {}: must have the form NAME=HOSTPATH[:ro] or NAME[:ro]", option);
   std::string name = text.substr(0, sign);
   binding.is_kept = sign == std::string::npos;
   if (binding.is_kept) TRY(check_volume_name(name));

@@ -62,7 +62,7 @@ class AbsolutePaths {
       if (!path.empty()) note(path);
       return name + source;
     }
-    if (form == "NAME[=HOSTDIR][:ro]") {
+    if (form == "NAME[=HOSTPATH][:ro]") {
       constexpr std::string_view kReadOnly = ":ro";
       const bool is_read_only = rest.ends_with(kReadOnly);
       const std::size_t size = rest.size() - (is_read_only ? kReadOnly.size() : 0);

@@ -119,7 +119,7 @@ class Needs {
       if (!mounted.contains(point.path))
         add(Gift::kVolume, {point.name}, point.place,
             fmt::format(
-                "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTDIR",
+                "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTPATH",
                 point.name),
             true);
   }
@@ -127,7 +127,7 @@ class Needs {
   void add_volume(const Pod& pod, const Volume& volume) {
     if (volume.kind == Volume::Source::kOperator && !volume.is_claimed) {
       std::string sentence =
-          fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source);
+          fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTPATH", volume.source);
       if (!volume.source.contains('/'))
         sentence +=
             fmt::format(", or --volume {} for a directory that ocirun keeps", volume.source);

@@ -49,9 +49,21 @@ void add_persistent(SwarmStack& stack, const Volume& volume, YamlPart& entry) {
                   stack.volume_label(), name, of, space, stack.volume_label()));
 }
 
-void add_host_directory(Translation& translation, const Volume& volume, YamlPart& entry) {
+/// A directory of each node, or another file. A service makes none.
+void add_host_path(Translation& translation, const Volume& volume, YamlPart& entry) {
   entry.add("source", without_templates(volume.source));
-  translation.expect(fmt::format("the directory {} on each node", volume.source));
+  const HostType type = volume.host_type;
+  const bool is_device = type == HostType::kCharDevice || type == HostType::kBlockDevice;
+  const bool is_file = type == HostType::kFile || type == HostType::kFileOrCreate;
+  translation.expect(fmt::format("the {} {} on each node",
+                                 is_device                   ? "device"
+                                 : is_file                   ? "file"
+                                 : type == HostType::kSocket ? "socket"
+                                                             : "directory",
+                                 volume.source));
+  if (is_device)
+    translation.lose(volume.place, "hostPath/type",
+                     "the containers of a service may not open devices of the host");
   if (!volume.recursive)
     translation.lose(volume.place, "recursive", "a directory of the host comes with its mounts");
 }
@@ -63,7 +75,7 @@ void add_service_volume(SwarmStack& stack, const Container& container, const Vol
   entry.add("type", volume.kind == Source::kHost                        ? "bind"
                     : volume.kind == Source::kEmpty && volume.in_memory ? "tmpfs"
                                                                         : "volume");
-  if (volume.kind == Source::kHost) add_host_directory(stack.translation, volume, entry);
+  if (volume.kind == Source::kHost) add_host_path(stack.translation, volume, entry);
   if (volume.kind == Source::kOperator) add_persistent(stack, volume, entry);
   entry.add("target", without_templates(mount.path));
   if (volume.read_only || is_read_only) entry.add("read_only", true);

@@ -120,33 +120,21 @@ bool claim(Value at, Volume& out) {
   return true;
 }
 
-/// A directory of the host. Kubernetes can make it, or take a file.
+/// A file of the host, mostly a directory.
 bool host_path(Value at, Volume& out) {
-  struct HostPathVolume {
-    std::string path, type;
-  };
-  static constexpr auto kTable = exact_fields<HostPathVolume>(
-      required("path", &HostPathVolume::path, container_path),
-      field("type", &HostPathVolume::type, [](Value type, std::string& word) {
-        static constexpr std::array<std::string_view, 6> kOthers = {
-            "DirectoryOrCreate", "File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"};
-        if (!string(type, word)) return false;
-        if (word.empty() || word == "Directory") return true;
-        if (std::ranges::find(kOthers, word) != kOthers.end())
-          return refuse_known_name(
-              type, fmt::format("{} is not read: a volume is a directory that exists", word));
-        bundle::unknown_word(type, "type of hostPath", kOthers);
-        return false;
-      }));
-  HostPathVolume read;
-  if (!kTable(at, read)) return false;
+  static constexpr auto kTable =
+      exact_fields<Volume>(required("path", &Volume::source, container_path),
+                           field("type", &Volume::host_type, [](Value type, HostType& read) {
+                             if (type.node().is_string() && type.node().text.empty()) return true;
+                             return word_of<kHostTypes>("type of hostPath")(type, read);
+                           }));
+  if (!kTable(at, out)) return false;
   out.kind = Volume::Source::kHost;
-  out.source = std::move(read.path);
   return true;
 }
 
 constexpr std::string_view kClaimInstead =
-    "write persistentVolumeClaim, for which --volume NAME=HOSTDIR gives a directory";
+    "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory";
 constexpr std::array kOtherSources{
     UnsupportedName{"projected", "mount a volume for each secret and config map", true},
     UnsupportedName{"downwardAPI", "a pod has no object in a cluster whose fields could be read",

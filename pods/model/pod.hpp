@@ -13,6 +13,7 @@
 
 #include "pods/model/connection.hpp"
 #include "pods/model/container.hpp"
+#include "pods/model/host_type.hpp"
 #include "pods/model/scaling.hpp"
 
 namespace ocirun::pods {
@@ -40,12 +41,13 @@ struct Volume {
   enum class Source : std::uint8_t {
     kEmpty,     // made for the pod and removed with the pod
     kHost,      // `source` is a path of the host that the document names
-    kOperator,  // --volume `source`=HOSTDIR
+    kOperator,  // --volume `source`=HOSTPATH
     kSecret,    // --secret `source`=DIR or a KeyDocument, read-only
   };
   std::string name;
   Source kind = Source::kEmpty;
   std::string source;
+  HostType host_type = HostType::kAny;  // kHost
   bool read_only = false;
   bool recursive = true;   // kHost: with the mounts below it
   bool exclusive = false;  // only one container of one pod may use the volume at a time (OAM-35)

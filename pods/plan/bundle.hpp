@@ -22,6 +22,14 @@ struct BoundPath {
   bool recursive = true;
 };
 
+/// A device of the host that a container may open, because it is bound into the container.
+struct AllowedDevice {
+  char type = 'c';  // or 'b'
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  std::string access;  // "r" or "rw"
+};
+
 /// A tmpfs in a container.
 struct MemoryDirectory {
   std::string destination;
@@ -58,6 +66,7 @@ struct BundlePlan {
   bool read_only_root = false;
   std::string hostname;
   std::vector<BoundPath> bound;
+  std::vector<AllowedDevice> bound_devices;
   std::vector<MemoryDirectory> in_memory;
   SharedNamespaces shared;
   std::string cgroups_path;

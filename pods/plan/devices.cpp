@@ -89,12 +89,14 @@ void write_devices(JsonWriter& out, const BundlePlan& plan) {
 }
 
 void write_device_rules(JsonWriter& out, const BundlePlan& plan) {
-  for (const ReadyNode& node : plan.devices.nodes) {
-    if (node.type == 'p' || node.access.empty()) continue;
-    out.begin_object().member("allow", true).member("type", std::string_view(&node.type, 1));
-    out.member("major", node.major).member("minor", node.minor).member("access", node.access);
-    out.end_object();
-  }
+  const auto write = [&](const auto& device) {
+    out.begin_object().member("allow", true).member("type", std::string_view(&device.type, 1));
+    out.member("major", device.major).member("minor", device.minor);
+    out.member("access", device.access).end_object();
+  };
+  for (const ReadyNode& node : plan.devices.nodes)
+    if (node.type != 'p' && !node.access.empty()) write(node);
+  for (const AllowedDevice& device : plan.bound_devices) write(device);
 }
 
 void write_hooks(JsonWriter& out, const BundlePlan& plan) {

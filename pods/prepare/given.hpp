@@ -17,7 +17,7 @@
 
 namespace ocirun::pods {
 
-/// --volume NAME=HOSTDIR[:ro], or --volume NAME[:ro] for a volume that ocirun keeps
+/// --volume NAME=HOSTPATH[:ro], or --volume NAME[:ro] for a volume that ocirun keeps
 struct VolumeBinding {
   HostPath directory;
   bool read_only = false;

@@ -39,7 +39,10 @@ Result<void> check_path(const std::string& path, Form form, const Places& places
   std::optional<linux::SafeDir> volume;
   if (bound != nullptr) {
     auto opened = linux::SafeDir::open_root(HostPath(bound->source));
-    if (is_missing(opened)) return {};  // a part of a volume, which is shown at the start
+    if (!opened && opened.error().number() == ENOENT) return {};  // a part, shown at the start
+    if (!opened && opened.error().number() == ENOTDIR)
+      return refuse("a part of the path {} is a file of the volume at {}", path,
+                    bound->destination);
     TRY_ASSIGN(volume, std::move(opened));
   }
   const std::string_view where = volume ? "the volume" : "the image";
@@ -59,6 +62,15 @@ Result<void> check_path(const std::string& path, Form form, const Places& places
                 name_of(found), where);
 }
 
+/// What the plan binds at a path; a directory if nothing.
+Form form_at(const Places& places, const std::string& path) {
+  const BoundPath* const* bound = places.at(path);
+  if (bound == nullptr || *bound == nullptr) return Form::kDirectory;
+  const auto opened = linux::sys::open((*bound)->source.c_str(), O_PATH);
+  const auto info = opened ? linux::sys::fstat(*opened) : std::unexpected(opened.error());
+  return !info || S_ISDIR(info->st_mode) ? Form::kDirectory : Form::kFile;
+}
+
 }  // namespace
 
 Result<void> check_mount_places(const Workload& workload, const Container& container,
@@ -68,9 +80,9 @@ Result<void> check_mount_places(const Workload& workload, const Container& conta
     return within(check_path(path, form, places, root), workload.at(place));
   };
   for (const Mount& mount : container.mounts)
-    if (mount.sub_path.empty()) TRY(check(mount.path, Form::kDirectory, mount.place));
+    if (mount.sub_path.empty()) TRY(check(mount.path, form_at(places, mount.path), mount.place));
   for (const MountPoint& point : container.mount_points)
-    TRY(check(point.path, Form::kDirectory, point.place));
+    TRY(check(point.path, form_at(places, point.path), point.place));
   for (const ConfigFile& file : container.config_files)
     TRY(check(file.path, Form::kFile, file.place));
   return {};

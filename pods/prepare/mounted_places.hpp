@@ -36,6 +36,11 @@ class MountedPlaces {
     return places_.contains(path) || above(path).mounted != nullptr;
   }
   bool has(std::string_view path) const { return places_.contains(path); }
+  /// The mount at `path`; nullptr: none.
+  const Mounted* at(std::string_view path) const {
+    const auto place = places_.find(path);
+    return place == places_.end() ? nullptr : &place->second;
+  }
 
  private:
   std::map<std::string, Mounted, std::less<>> places_;

@@ -74,7 +74,7 @@ Result<void> mount_memory(Fd target, const std::string& options) {
   });
 }
 
-Result<void> bind_directory(Fd source, bool recursive, Fd target) {
+Result<void> bind_mount(Fd source, bool recursive, Fd target) {
   const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | static_cast<unsigned>(AT_EMPTY_PATH);
   TRY_ASSIGN(
       const UniqueFd mount,
@@ -186,7 +186,7 @@ Result<void> show(const SubPath& part) {
   TRY_ASSIGN(const struct stat info, sys::fstat(found));
   TRY(unmount_at(part.shown_at));
   TRY_ASSIGN(const UniqueFd place, make_place(part.shown_at, S_ISDIR(info.st_mode)));
-  return bind_directory(found, part.recursive, place);
+  return bind_mount(found, part.recursive, place);
 }
 
 }  // namespace ocirun::pods

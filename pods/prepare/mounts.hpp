@@ -27,9 +27,10 @@ Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper
 /// Mounts a tmpfs on the directory `target`. `options`: "mode=0755,size=1024".
 Result<void> mount_memory(Fd target, const std::string& options);
 
-/// Mounts the directory `source` on the directory `target`; `recursive`: with the mounts below
-/// `source`. Renaming a part of the path of `source` later does not change the mount.
-Result<void> bind_directory(Fd source, bool recursive, Fd target);
+/// Mounts a directory on the directory `target`, or another file on the file `target`; `recursive`:
+/// with the mounts below `source`. Renaming a part of the path of `source` later does not change
+/// the mount.
+Result<void> bind_mount(Fd source, bool recursive, Fd target);
 
 /// Detaches the topmost mount at the directory `path`. Does nothing if nothing is mounted there.
 Result<void> unmount_at(const std::string& path);

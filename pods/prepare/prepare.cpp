@@ -116,6 +116,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   plan.read_only_root = container.read_only_root;
   TRY_ASSIGN(ContainerMounts mounts, mounts_of(container, workload, volumes, directory, bundle));
   plan.bound = std::move(mounts.bound);
+  plan.bound_devices = std::move(mounts.devices);
   parts = std::move(mounts.parts);
   TRY(fill_kept_volumes(container, volumes, tree));
   TRY_ASSIGN(const std::vector<BoundPath> files,
@@ -264,7 +265,7 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
     TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
   }
   TRY_ASSIGN(const Store store, Store::open_in(data));
-  TRY_ASSIGN(const Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
+  TRY_ASSIGN(Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
   TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_network_files(name, Network::kOwn, site.fd, site.path));
@@ -275,7 +276,8 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
                                   .powers = powers_here(true, true),
                                   .ids = std::move(ids)};
   std::vector<std::string> warnings = warnings_of_volumes(workload, given);
-  warnings.insert(warnings.end(), devices.warnings.begin(), devices.warnings.end());
+  for (const auto& others : {volumes.warnings, devices.warnings})
+    warnings.insert(warnings.end(), others.begin(), others.end());
   for (const Container* container : all_containers(workload.pod)) {
     TRY_ASSIGN(const StoredImage image,
                find_image(workload, *container, given, store, options_for_this_namespace()));
@@ -284,6 +286,7 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
                                  surroundings, files));
     warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   }
+  volumes.made.keep();
   return warnings;
 }
 

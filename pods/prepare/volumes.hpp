@@ -7,6 +7,7 @@
 
 #include "pods/documents/workload.hpp"
 #include "pods/prepare/given.hpp"
+#include "pods/prepare/host_paths.hpp"
 #include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {
@@ -30,13 +31,17 @@ struct ReadyVolume {
   /// The path of a volume of `--volume NAME`, which gets the image's content from the first
   /// container that mounts it (fill_kept_volume()); "": another volume.
   std::string kept = {};
-  std::optional<Gid> group = {};  // that gets a kept volume
+  std::optional<Gid> group = {};             // that gets a kept volume
+  std::optional<AllowedDevice> device = {};  // the volume is this device of the host
+  bool lets_open = false;                    // containers may open `device`
+  bool is_directory = true;
 };
 
 /// The mounts of a container, and the parts of volumes that show() has to show before each start.
 struct ContainerMounts {
   std::vector<BoundPath> bound;
   std::vector<SubPath> parts;
+  std::vector<AllowedDevice> devices;  // of the host, among those that are bound
 };
 
 /// The volumes of a pod.
@@ -47,6 +52,8 @@ struct Volumes {
   /// Locks of the exclusive volumes, held as long as the pod runs: such a volume belongs to one pod
   /// at a time (OAM-35).
   std::vector<UniqueFd> locks;
+  MadeOnHost made;  // for hostPath, and removed again unless the pod comes about
+  std::vector<std::string> warnings;
   Reach reach = Reach::kMounted;
 };
 
@@ -60,12 +67,16 @@ Result<UniqueFd> lock_name(const std::string& locks, const std::string& name, Us
 /// Errors: EAGAIN: another process holds a lock that excludes this one.
 Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use);
 
+/// Checks that the filesystem of `file` has `least` bytes free, which `what`.
+Result<void> check_space(Fd file, std::uint64_t least,
+                         std::string_view what = "the volume requires");
+
 /// Makes the volumes of a pod that begin empty in `site`/volumes, and checks and locks the others.
 /// For kMounted, `site` must have been opened in the caller's mount namespace. `locks` is the path
 /// of the directory for locks; "" if nothing will run and so nothing has to be locked. Errors, with
-/// their places: there is no such directory; another pod has locked the volume; there is less free
-/// space than the volume requires (OAM-36), or than the containers request; a limit cannot be
-/// enforced.
+/// their places: there is no such file of the host, or one of another kind; another pod has locked
+/// the volume; there is less free space than the volume requires (OAM-36), or than the containers
+/// request; a limit cannot be enforced.
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
                                 Reach reach, const std::string& locks);
 

@@ -52,6 +52,8 @@ Result<int> Launching::run() {
                                               {.fd = here_, .path = directory_.path().string()},
                                               Reach::kMounted, settings_.data.string() + "/locks"));
   locks_ = std::move(volumes.locks);
+  if (listener_.warn)
+    for (const std::string& warning : volumes.warnings) listener_.warn(warning);
   TRY_ASSIGN(const PodDevices devices, take_devices());
   if (settings_.has_metadata) {
     TRY_ASSIGN(const UniqueFd network, open_network());
@@ -64,6 +66,7 @@ Result<int> Launching::run() {
   TRY_ASSIGN(PodServices services, make_services(events));
   TRY_ASSIGN(std::vector<ContainerRun> runs, make_runs(services));
   TRY(signals_.check());
+  volumes.made.keep();
   Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
   return supervisor.run(listener_.announce);
 }

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_is_not_reified_needs_the_operator) {  // AC
   BOOST_TEST(needs(with(full_appc(), "\"volume\": \"data\", \"path\": \"/work\"",
                         "\"volume\": \"data\", \"path\": \"/else\""))
                  .contains("/mountPoints/0: not reified: no mount satisfies the mount point "
-                           "\"work\": --volume work=HOSTDIR"));
+                           "\"work\": --volume work=HOSTPATH"));
 }
 
 BOOST_AUTO_TEST_CASE(mounts_and_ports_refer_to_what_is_there) {  // AC-10, AC-11, AC-20

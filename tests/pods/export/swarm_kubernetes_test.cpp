@@ -125,6 +125,26 @@ BOOST_AUTO_TEST_CASE(members_for_a_cluster_are_errors_and_no_warnings) {
   BOOST_TEST(lines(read_workload("f", message).swarm_warnings).contains("terminationMessagePath"));
 }
 
+BOOST_AUTO_TEST_CASE(a_host_path_is_named_as_what_it_is_and_a_device_is_a_loss) {
+  const auto of_type = [](std::string_view type) {
+    return swarm_of(
+        pod_with(fmt::format("volumes: [{{name: v, hostPath: {{path: /x, type: {}}}}}]", type),
+                 "volumeMounts: [{name: v, mountPath: /v}]"));
+  };
+  const std::pair<std::string_view, std::string_view> kForms[] = {
+      {"''", "directory"}, {"Directory", "directory"}, {"DirectoryOrCreate", "directory"},
+      {"File", "file"},    {"FileOrCreate", "file"},   {"Socket", "socket"}};
+  for (const auto& [type, form] : kForms) {
+    const std::string stack = of_type(type);
+    BOOST_TEST(stack.contains(fmt::format("the {} /x on each node", form)), stack);
+    BOOST_TEST(stack.contains("      - type: bind\n        source: /x\n"), stack);
+  }
+  for (const std::string_view type : {"CharDevice", "BlockDevice"})
+    BOOST_TEST(
+        of_type(type).contains("/spec/volumes/0/hostPath/type: the containers of a service "
+                               "may not open devices of the host"));
+}
+
 BOOST_AUTO_TEST_CASE(losses_name_members_that_the_document_has) {
   BOOST_TEST(swarm_of(pod_with("", "resources: {requests: {memory: 1Mi}}"))
                  .contains("/spec/containers/0/resources/requests/memory: 1048576 bytes"));

@@ -107,13 +107,26 @@ BOOST_AUTO_TEST_CASE(an_extended_resource_is_a_whole_number_and_the_same_in_requ
                  .resources.devices.empty());
 }
 
+BOOST_AUTO_TEST_CASE(each_type_of_a_host_path_is_read) {
+  const auto with_type = [](std::string_view type) {
+    return pod_with(
+        fmt::format("  volumes: [{{name: v, hostPath: {{path: /x, type: {}}}}}]\n", type));
+  };
+  for (const auto& [name, type] : kHostTypes)
+    BOOST_TEST((good(with_type(name)).volumes[0].host_type == type), name);
+  for (const std::string_view none : {"''", "null"})
+    BOOST_TEST((good(with_type(none)).volumes[0].host_type == HostType::kAny));
+  BOOST_TEST(
+      has(problems(with_type("file")), "unknown type of hostPath \"file\" (did you mean File?)"));
+  BOOST_TEST(has(problems(with_type("Odd")), "unknown type of hostPath \"Odd\" (known: File, "));
+}
+
 BOOST_AUTO_TEST_CASE(what_one_machine_cannot_give_is_refused_by_name) {
   for (const std::string_view member :
        {"hostPID: true", "hostIPC: true", "dnsPolicy: None", "hostname: other", "hostUsers: false",
         "activeDeadlineSeconds: 5", "ephemeralContainers: [{name: e}]",
         "hostAliases: [{ip: 127.0.0.1}]", "securityContext: {sysctls: [{name: a, value: b}]}",
-        "volumes: [{name: v, nfs: {}}]", "volumes: [{name: v, projected: {}}]",
-        "volumes: [{name: v, hostPath: {path: /x, type: File}}]"})
+        "volumes: [{name: v, nfs: {}}]", "volumes: [{name: v, projected: {}}]"})
     BOOST_TEST(has(problem(fmt::format("  {}\n", member)), " is not supported: "), member);
   for (const std::string_view member :
        {"lifecycle: {preStop: {}}", "tty: true", "restartPolicy: Always",

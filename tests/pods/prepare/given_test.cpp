@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(what_a_document_names_must_be_given) {
   BOOST_TEST(fault(given).contains("--param colour=VALUE"));
   given = whole();
   given.volumes.clear();
-  BOOST_TEST(fault(given).contains("--volume data=HOSTDIR"));
+  BOOST_TEST(fault(given).contains("--volume data=HOSTPATH"));
   BOOST_TEST(fault(given).starts_with("f:12:"));
   given = whole();
   given.extended.clear();

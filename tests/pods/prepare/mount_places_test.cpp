@@ -88,4 +88,19 @@ BOOST_AUTO_TEST_CASE(what_a_volume_has_counts_below_it) {
   BOOST_TEST(with_file("/etc/sub/new") == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_volume_that_is_a_file_takes_the_place_of_files) {
+  scratch.file("one.conf", "");
+  plan.bound = {{.source = scratch / "one.conf", .destination = "/etc/passwd"}};
+  BOOST_TEST(with_mount("/etc/passwd") == "");
+  plan.bound[0].destination = "/etc/new";
+  BOOST_TEST(with_mount("/etc/new") == "");
+  BOOST_TEST(with_file("/etc/new/below") ==
+             "f: the document: a part of the path /etc/new/below is a file of the volume at "
+             "/etc/new");
+  plan.bound[0].destination = "/etc/app";
+  BOOST_TEST(with_mount("/etc/app") ==
+             "f: the document: a file cannot take the place of /etc/app, which is a directory of "
+             "the image");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -165,14 +165,17 @@ CHILD_TEST(mounts_below_a_directory_are_shown_if_the_document_says_so, CLONE_NEW
   BOOST_TEST(look(below).st_dev == look(flat.scratch.path()).st_dev);
 }
 
-BOOST_AUTO_TEST_CASE(a_directory_that_is_absent_or_none_is_an_error_with_its_place) {
+BOOST_AUTO_TEST_CASE(a_path_of_the_host_that_is_absent_or_another_file_is_an_error_with_its_place) {
   VolumesScene scene;
   scene.volume().kind = Volume::Source::kHost;
   scene.volume().source = scene.scratch / "absent";
   BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).contains("volume \"v\": "));
   scene.begin_anew();
   scene.volume().source = scene.scratch.file("file", "");
-  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).ends_with("not a directory"));
+  scene.volume().host_type = HostType::kDirectory;
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath))
+                 .ends_with("/file: is a file, and not what \"type: Directory\" asks for: write "
+                            "\"type: File\""));
 }
 
 BOOST_AUTO_TEST_CASE(a_volume_may_require_free_space) {  // OAM-36

@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(the_operator_s_part_is_told) {  // RX-6, RX-9, RX-16
       needs ==
       "the secret \"db\": a document of the kind Secret in the file, or --secret db=DIR, a file "
       "for each key\n"
-      "a directory for the volume \"/volumes/data\": --volume /volumes/data=HOSTDIR\n"
+      "a directory for the volume \"/volumes/data\": --volume /volumes/data=HOSTPATH\n"
       "the secret \"/secrets/db\": a document of the kind Secret in the file, or --secret "
       "/secrets/db=DIR, a file for each key\n"
       "the properties of the connection \"cache\" (/redis/cache) as variables: --param "
