@@ -208,7 +208,7 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: StatefulSet, name: db}, maxRe
 END
   run run_pod
   equal 1 "$status"
-  has 'app.yaml:5:13: /spec/replicas: 3 replicas need several machines: one machine runs 1; `ocirun pod export --to kubernetes|swarm` writes' "$(<output)"
+  has 'app.yaml:5:13: /spec/replicas: 3 replicas need several machines: one machine runs 1; `ocirun pod export --to kubernetes` or `--to swarm` writes' "$(<output)"
   has 'app.yaml:17:' "$(<output)"
   has '/spec/maxReplicas: automatic scaling needs several machines' "$(<output)"
   has 'app.yaml:10:20: /spec/template/spec/tolerations: has no effect: one machine runs all pods' "$(<output)"

@@ -42,7 +42,14 @@ constexpr linux::Named<Protocol> kProtocols[] = {{"tcp", Protocol::kTcp}, {"udp"
 
 constexpr auto kPort = placed(exact_fields<Port>(
     required("name", &Port::name, ac_name), required("port", &Port::number, port_number),
-    required("protocol", &Port::protocol, word_of<kProtocols>("protocol")),
+    required("protocol", &Port::protocol,
+             [](Value at, Protocol& out) {
+               if (!at.node().is_string() || at.node().text != "sctp")
+                 return word_of<kProtocols>("protocol")(at, out);
+               at.problem(
+                   "sctp is not supported, only tcp and udp are forwarded: leave out this port");
+               return false;
+             }),
     part("count",
          [](Value at, Port&) {
            std::uint16_t count = 1;

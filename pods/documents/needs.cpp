@@ -16,6 +16,18 @@ namespace {
 
 constexpr int kMostGpus = 4096;
 
+/// Whether `--volume NAME` can keep a volume of this name: it is a directory's.
+bool may_be_kept(std::string_view name) {
+  constexpr std::size_t kMost = 63;
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= kMost && is_alphanumeric(name.front()) &&
+         is_alphanumeric(name.back()) && std::ranges::all_of(name, [&](char c) {
+           return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
 class Needs {
  public:
   void add(Gift gift, std::vector<std::string> names, Place place, std::string sentence,
@@ -126,11 +138,12 @@ class Needs {
 
   void add_volume(const Pod& pod, const Volume& volume) {
     if (volume.kind == Volume::Source::kOperator && !volume.is_claimed) {
-      std::string sentence =
-          fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTPATH", volume.source);
-      if (!volume.source.contains('/'))
-        sentence +=
-            fmt::format(", or --volume {} for a directory that ocirun keeps", volume.source);
+      // The option ends its NAME at the first "=". The volume has a second name.
+      const std::string& name = volume.source.contains('=') ? volume.name : volume.source;
+      std::string sentence = fmt::format("a directory for the volume \"{}\": --volume {}=HOSTPATH",
+                                         volume.source, name);
+      if (may_be_kept(name))
+        sentence += fmt::format(", or --volume {} for a directory that ocirun keeps", name);
       add(Gift::kVolume, {volume.source, volume.name}, volume.place, std::move(sentence));
     }
     if (volume.kind != Volume::Source::kSecret) return;

@@ -9,6 +9,7 @@
 #include "linux/base/name_table.hpp"
 #include "pods/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
+#include "pods/documents/other_kinds.hpp"
 #include "pods/knative/service.hpp"
 #include "pods/kubernetes/workload.hpp"
 #include "pods/model/scalars.hpp"
@@ -17,11 +18,6 @@
 
 namespace ocirun::pods {
 namespace {
-
-constexpr std::string_view kKinds =
-    "a workload document is one of: OAM (kind: ContainerizedWorkload), App Container (acKind: "
-    "PodManifest), Knative (apiVersion: serving.knative.dev/v1), Kubernetes (kind: Pod, Deployment "
-    "or StatefulSet), Radius (properties with containers or container)";
 
 constexpr linux::Named<Kind> kKindNames[] = {{"OAM ContainerizedWorkload", Kind::kOam},
                                              {"App Container pod manifest", Kind::kAppc},
@@ -82,11 +78,15 @@ class FileReader {
     const std::size_t before = report_.problem_count();
     auto documents = documents_of(source_, report_);
     for (const bundle::Value document : documents) documents_.push_back(&document.node());
+    has_workload_ = std::ranges::any_of(documents, [](bundle::Value document) {
+      return document.node().is_object() && !is_key_document(document.node()) &&
+             !stands_beside(document.node()) && find_reader(document.node()) != nullptr;
+    });
     oam_application(documents, source_.document(), out_);
     for (const bundle::Value document : documents) read(document);
     for (const bundle::Value document : beside_) read_beside(document);
     if (workload_ != nullptr || report_.problem_count() != before) return;
-    report_.problem(fmt::format("the file has no workload: {}", kKinds), source_.root());
+    report_.problem(fmt::format("the file has no workload: {}", kWorkloadKinds), source_.root());
   }
 
   std::vector<Place> take_documents() { return std::move(documents_); }
@@ -153,16 +153,13 @@ class FileReader {
       report_.leave_out(document.node());
       return document.warning("is left out, because of --ignore {}", kind);
     }
-    const std::string_view version = text_of_member(document.node(), "apiVersion");
-    if (version.empty()) return document.problem("has an unknown kind: {}", kKinds);
-    document.problem_at("apiVersion", "unknown version {} of the kind \"{}\": {}{}",
-                        found(*document.member("apiVersion")), kind, kKinds,
-                        kind.empty() ? "" : fmt::format(" (--ignore {} leaves it out)", kind));
+    refuse_kind(document, has_workload_ ? BesideWorkload::kYes : BesideWorkload::kNo);
   }
 
   Source& source_;
   bundle::Report& report_;
   Pod& out_;
+  bool has_workload_ = false;  // somewhere in the file
   const bundle::Node* workload_ = nullptr;
   std::vector<Place> documents_;
   std::vector<bundle::Value> beside_;  // are read after the workload
@@ -242,7 +239,7 @@ std::string Workload::at(const Elsewhere& part) const {
       replicas && (part.place == replicas->place || part.place == replicas->differs);
   return fmt::format(
       "{}: {}; `ocirun pod export --to {}` writes it for a cluster (--ignore {} leaves it out)",
-      at(part.place), part.sentence, is_replicas ? "kubernetes|swarm" : "kubernetes",
+      at(part.place), part.sentence, is_replicas ? "kubernetes` or `--to swarm" : "kubernetes",
       name_to_ignore(part));
 }
 

@@ -33,6 +33,7 @@ constexpr std::array kUnsupportedOfRevision{
     UnsupportedName{"hostPID", "each container has processes of its own"},
     UnsupportedName{"hostUsers", "pods of root have the users of the host", true},
     UnsupportedName{"hostname", "the host name is the name of the pod"},
+    UnsupportedName{"hostnameOverride", "the host name is the name of the pod"},
     UnsupportedName{"nodeName", kOneMachine},
     UnsupportedName{"nodeSelector", kOneMachine},
     UnsupportedName{"os", "containers of another system do not run here"},

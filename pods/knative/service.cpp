@@ -151,11 +151,27 @@ void read_order(Value document, Pod& out) {
   if (own) own->warning("has no effect here: it belongs to /spec/template/metadata/annotations");
 }
 
+/// Annotations of Cloud Run that give the containers something which they do not get here.
+void warn_of_cloud(const Metadata& metadata, bundle::Report& report) {
+  constexpr std::string_view kNetwork = "the pod has the network that --net gives it";
+  static constexpr std::pair<std::string_view, std::string_view> kGifts[] = {
+      {"run.googleapis.com/cloudsql-instances", "no proxy of Cloud SQL runs beside the containers"},
+      {"run.googleapis.com/vpc-access-connector", kNetwork},
+      {"run.googleapis.com/vpc-access-egress", kNetwork},
+      {"run.googleapis.com/network-interfaces", kNetwork},
+      {"run.googleapis.com/secrets", "--secret ID=DIR gives a secret under its name here"}};
+  if (metadata.annotations_place == nullptr) return;
+  for (const Value item : Value(*metadata.annotations_place, report))
+    for (const auto& [name, why] : kGifts)
+      if (item.key() == name) item.warning("has no effect: {}", why);
+}
+
 bool read_metadata(Value at, Pod& out, std::string& name) {
   Metadata metadata;
   if (!kMetadata(at, metadata)) return false;
   name = metadata.name;
   read_scaling(metadata, at.report(), out);
+  warn_of_cloud(metadata, at.report());
   keep_metadata(metadata.labels, metadata.annotations, out);
   return true;
 }

@@ -57,9 +57,23 @@ constexpr auto kContainer =
                      field("resources", &Container::resources, kubernetes_resources),
                      part("securityContext", container_security));
 
+/// An init container that never ends must not be waited for.
+bool is_of_sidecar(Value member) {
+  const bundle::Node* list = member.node().parent->parent;
+  return member.key() == "restartPolicy" && member.node().is_string() &&
+         member.node().text == "Always" && list != nullptr && list->key == "initContainers";
+}
+
 }  // namespace
 
 bool refuse_other_container_member(Value member) {
+  if (is_of_sidecar(member)) {
+    static_cast<void>(member.report().ignores(member.key()));  // would not help
+    member.problem(
+        "is not supported: \"Always\" makes the init container a sidecar, which runs beside the "
+        "others: move it to containers");
+    return true;
+  }
   constexpr std::string_view kNoTerminal =
       "nobody is at the terminal of a container that serves requests";
   static constexpr std::array kOthers{

@@ -108,6 +108,7 @@ constexpr std::array kUnsupportedOfPod{
     UnsupportedName{"ephemeralContainers", "`ocirun pod exec` runs a program in a container"},
     UnsupportedName{"hostAliases", "/etc/hosts has the name of the pod only"},
     UnsupportedName{"hostIPC", "containers share the pod's namespace"},
+    UnsupportedName{"hostnameOverride", "the host name is the name of the pod"},
     UnsupportedName{"hostPID", "containers do not see the processes of the host"},
     UnsupportedName{"resourceClaims", "containers get no devices of the host"},
     UnsupportedName{"resources", "write resources in each container"},

@@ -25,6 +25,15 @@ constexpr linux::Named<ServiceType> kServiceTypes[] = {
     {"NodePort", ServiceType::kNodePort},
     {"LoadBalancer", ServiceType::kLoadBalancer}};
 
+bool service_type(Value at, ServiceType& out) {
+  if (!at.node().is_string() || at.node().text != "ExternalName")
+    return word_of<kServiceTypes>("type of a Service")(at, out);
+  at.problem(
+      "ExternalName is not supported: it gives another server a name, and leads to no pod "
+      "(--ignore Service leaves out the Services)");
+  return false;
+}
+
 struct ServiceSpec {
   ServiceType type = ServiceType::kClusterIp;
   std::map<std::string, std::string> selector;
@@ -47,8 +56,8 @@ constexpr auto kServiceSpec =
     exact_fields<ServiceSpec>(
         field("selector", &ServiceSpec::selector, string_map),
         field("ports", &ServiceSpec::ports, list_of(kServicePort)),
-        field("type", &ServiceSpec::type, word_of<kServiceTypes>("type of a Service")),
-        part("clusterIP", any_value), part("clusterIPs", any_value), part("ipFamilies", any_value),
+        field("type", &ServiceSpec::type, service_type), part("clusterIP", any_value),
+        part("clusterIPs", any_value), part("ipFamilies", any_value),
         part("ipFamilyPolicy", any_value), part("internalTrafficPolicy", any_value),
         part("externalTrafficPolicy", any_value), part("publishNotReadyAddresses", any_value),
         part("allocateLoadBalancerNodePorts", any_value), no_effect("sessionAffinity", kNoBalancer),

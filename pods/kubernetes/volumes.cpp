@@ -157,6 +157,11 @@ constexpr std::array kOtherSources{
     UnsupportedName{"gcePersistentDisk", kClaimInstead, true},
     UnsupportedName{"vsphereVolume", kClaimInstead, true},
     UnsupportedName{"portworxVolume", kClaimInstead, true},
+    UnsupportedName{"photonPersistentDisk", kClaimInstead, true},
+    UnsupportedName{"flocker", kClaimInstead, true},
+    UnsupportedName{"quobyte", kClaimInstead, true},
+    UnsupportedName{"scaleIO", kClaimInstead, true},
+    UnsupportedName{"storageos", kClaimInstead, true},
 };
 
 template <typename... Rows>
@@ -174,6 +179,17 @@ constexpr auto kKubernetesVolume = volume_fields(part("hostPath", host_path));
 constexpr std::array<std::string_view, 5> kSources = {"emptyDir", "secret", "configMap",
                                                       "persistentVolumeClaim", "hostPath"};
 
+/// Whether the volume has a source that --ignore leaves out.
+bool has_ignored_source(Value at, bool is_knative) {
+  for (const Value member : at) {
+    const bool is_other = std::ranges::find(kOtherSources, member.key(), &UnsupportedName::name) !=
+                              kOtherSources.end() ||
+                          (is_knative && member.key() == "hostPath");
+    if (is_other && at.report().ignores(member.key())) return true;
+  }
+  return false;
+}
+
 bool volume(Value at, Volume& out, Dialect dialect) {
   const bool is_knative = dialect == Dialect::kKnative;
   out.place = &at.node();
@@ -183,6 +199,11 @@ bool volume(Value at, Volume& out, Dialect dialect) {
   const auto given = std::ranges::count_if(
       sources, [&](std::string_view name) { return at.member(name).has_value(); });
   if (given == 1) return true;
+  if (given == 0 && has_ignored_source(at, is_knative)) {  // --volume gives the volume instead
+    out.kind = Volume::Source::kOperator;
+    out.source = out.name;
+    return true;
+  }
   at.problem("must have exactly one of {}, not {}", bundle::comma_list(sources), given);
   return false;
 }

@@ -69,7 +69,11 @@ struct LabelSelector {
 bool label_selector(Value at, Pod& out) {
   static constexpr auto kTable =
       exact_fields<LabelSelector>(field("matchLabels", &LabelSelector::labels, string_map),
-                                  not_supported("matchExpressions", "write matchLabels"));
+                                  part("matchExpressions", [](Value expressions, LabelSelector&) {
+                                    if (asks_for_nothing(expressions.node())) return true;
+                                    expressions.problem("is not supported: write matchLabels");
+                                    return false;
+                                  }));
   LabelSelector selector;
   if (!kTable(at, selector)) return false;
   if (selector.labels.empty()) {

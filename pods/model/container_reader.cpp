@@ -47,10 +47,13 @@ constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name)
 
 /// The members of a Kubernetes probe that ocirun does not support.
 constexpr std::array kOtherMembers{
-    UnsupportedName{"grpc", "write tcpSocket, httpGet or exec", true},
     UnsupportedName{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
 };
-bool is_kubernetes_member(Value member) { return refuse_if_listed(member, kOtherMembers); }
+bool is_kubernetes_member(Value member) {
+  if (member.key() != "grpc") return refuse_if_listed(member, kOtherMembers);
+  member.problem("is not supported: write tcpSocket, httpGet or exec");
+  return true;
+}
 
 template <typename Kind, typename Reader>
 constexpr auto question(std::string_view key, Reader reader) {

@@ -110,7 +110,12 @@ bool cpu_count(Value at, double& out) {
   return false;
 }
 
-bool protocol(Value at, Protocol& out) { return word_of<kProtocols>("protocol")(at, out); }
+bool protocol(Value at, Protocol& out) {
+  if (!at.node().is_string() || at.node().text != "SCTP")
+    return word_of<kProtocols>("protocol")(at, out);
+  at.problem("SCTP is not supported, only TCP and UDP are forwarded: leave out this port");
+  return false;
+}
 
 bool restart_rule(Value at, Restart& out) {
   return word_of<kRestartRules>("rule of restart")(at, out);
@@ -228,30 +233,6 @@ bool refuse_if_listed(Value at, std::span<const UnsupportedName> names) {
   const bool is_false = node.kind == Node::Kind::kBoolean && !node.boolean;
   if (at.is_null() || ((is_empty || is_false) && !found->matters_always)) return true;
   refuse_known_name(at, found->why);
-  return true;
-}
-
-bool is_set_by_cluster(std::string_view name) {
-  static constexpr std::string_view kByTheCluster[] = {
-      "uid",           "resourceVersion",   "generation",
-      "selfLink",      "creationTimestamp", "deletionTimestamp",
-      "finalizers",    "ownerReferences",   "deletionGracePeriodSeconds",
-      "managedFields",
-  };
-  return std::ranges::find(kByTheCluster, name) != std::end(kByTheCluster);
-}
-
-bool warn_of_cluster_name(Value member) {
-  const std::string_view name = member.key();
-  const bool is_by_cluster = is_set_by_cluster(name);
-  if (name == "generateName") {
-    if (!member.is_null()) refuse_known_name(member, "write name, or give --name POD");
-  } else if (!is_by_cluster && name != "namespace") {
-    return false;
-  } else if (!member.is_null()) {
-    member.warning("has no effect: {}",
-                   is_by_cluster ? "a cluster sets it" : "there are no namespaces of a cluster");
-  }
   return true;
 }
 

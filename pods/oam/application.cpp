@@ -11,9 +11,11 @@ namespace {
 
 constexpr std::string_view kConfigurationKind = "ApplicationConfiguration";
 constexpr std::string_view kComponentKind = "Component";
+constexpr std::string_view kKubeVelaKind = "Application";  // of core.oam.dev/v1beta1
 /// Documents that tell a cluster how to deal with others.
-constexpr std::array<std::string_view, 4> kDefinitions = {"WorkloadDefinition", "TraitDefinition",
-                                                          "ScopeDefinition", "HealthScope"};
+constexpr std::array<std::string_view, 7> kDefinitions = {
+    "WorkloadDefinition",  "TraitDefinition",  "ScopeDefinition",       "HealthScope",
+    "ComponentDefinition", "PolicyDefinition", "WorkflowStepDefinition"};
 
 /// The kind of a document of OAM; "" for any other document.
 std::string_view kind_of(Value document) {
@@ -173,6 +175,13 @@ void take_out(std::vector<Value>& documents, std::span<const std::string_view> k
 }  // namespace
 
 void oam_application(std::vector<Value>& documents, bundle::Document& arena, Pod& out) {
+  take_out(documents, std::span(&kKubeVelaKind, 1), [](Value document) {
+    document.problem(
+        "is an {} of KubeVela, whose components only a cluster with KubeVela knows: `vela dry-run` "
+        "prints the documents of Kubernetes that it makes of it, and ocirun runs a Deployment, a "
+        "StatefulSet or a Pod of them",
+        kKubeVelaKind);
+  });
   take_out(documents, kDefinitions, [](Value document) {
     document.warning("has no effect: it tells a cluster how to deal with other documents");
   });
