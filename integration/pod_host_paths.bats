@@ -177,3 +177,18 @@ END
   equal "$TMP/file" "$(jq -r '.mounts[] | select(.destination == "/f").source' out/a/config.json)"
   equal '{"allow":true,"type":"c","major":10,"minor":237,"access":"r"}' "$(jq -c '.linux.resources.devices[1]' out/a/config.json)"
 }
+
+@test "the trial of --replace makes nothing on the host; the pod that takes the place does, and an absent image makes nothing either" {
+  host_pod 'sleep 1000' "{name: d, hostPath: {path: $TMP/made/dir, type: DirectoryOrCreate}}, {name: f, hostPath: {path: $TMP/new, type: FileOrCreate}}"
+  run_pod --detach
+  [[ -d made/dir && -f new ]]
+  rm -r made new
+  sed -i 's/image: base/image: absent/' app.yaml
+  run run_pod --detach --replace --pull never
+  equal 1 "$status"
+  [[ ! -e made && ! -e new ]]
+  sed -i 's/image: absent/image: base/; s/volumeMounts: .{name: d/&, subPath: a, readOnly: true/' app.yaml
+  run run_pod --detach --replace=always
+  equal 0 "$status"
+  [[ -d made/dir/a && -f new ]]
+}
