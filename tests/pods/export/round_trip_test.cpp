@@ -12,6 +12,7 @@
 
 using namespace ocirun;
 using namespace ocirun::pods;
+using namespace ocirun::test;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tests/must.hpp"
 
 using namespace ocirun::pods;
+using namespace ocirun::test;
 
 BOOST_AUTO_TEST_SUITE(expansion)
 

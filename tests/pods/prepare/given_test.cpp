@@ -97,7 +97,10 @@ BOOST_AUTO_TEST_CASE(what_a_document_beside_gives_need_not_be_given) {
   must(check(workload + secret + "k: v}\n"));
   BOOST_TEST(must_fail(check(workload + secret + "l: v}\n")).contains("has no key \"k\""));
   Given given;
-  given.bindings.secrets = {{"s", HostPath("/s")}, {"configmap/m", HostPath("/m")}};
+  const Scratch scratch;
+  scratch.file("k", "v");
+  const HostPath directory(scratch.path());
+  given.bindings.secrets = {{"s", directory}, {"configmap/m", directory}};
   must(check(workload, given));
   must(check(workload + secret + "l: v}\n", given));
 }
