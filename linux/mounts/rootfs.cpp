@@ -223,8 +223,12 @@ Propagation isolation_of(Propagation rootfs_propagation) {
 
 Result<void> isolate_mount_tree(Propagation rootfs_propagation) {
   const unsigned long flag = propagation_flag(isolation_of(rootfs_propagation));
-  return within(sys::mount("none", "/", nullptr, flag | MS_REC, nullptr),
-                "separate the mounts from the host's");
+  auto done = sys::mount("none", "/", nullptr, flag | MS_REC, nullptr);
+  if (!done && done.error().number() == EINVAL)
+    done.error().within(
+        "/ is not a mount point, because this is a chroot: before chroot DIR, do mount --rbind DIR "
+        "DIR, in a mount namespace of its own (unshare --mount) or with --no-pivot");
+  return within(std::move(done), "separate the mounts from the host's");
 }
 
 Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
@@ -239,7 +243,8 @@ Result<void> pivot_into(const SafeDir& root) {
   TRY(sys::fchdir(root.fd()));
   auto pivoted = sys::pivot_root(".", ".");
   if (!pivoted && pivoted.error().number() == EINVAL)
-    pivoted.error().within("an initramfs cannot be left by pivot_root: use --no-pivot");
+    pivoted.error().within(
+        "pivot_root leaves neither an initramfs nor a chroot below a shared mount: use --no-pivot");
   TRY(std::move(pivoted));
   // The old root is now mounted on top of the new one.
   TRY(sys::fchdir(old_root));
