@@ -12,6 +12,8 @@
 #include <limits>
 #include <system_error>
 
+#include "linux/base/outer_filter.hpp"
+
 namespace ocirun::linux::sys {
 namespace {
 
@@ -32,8 +34,14 @@ Result<void> checked(long value, std::string_view what) {
   return {};
 }
 
-Result<UniqueFd> checked_fd(long value, std::string_view what) {
-  if (value < 0) return last_error(what);
+/// `value` is what `call` has returned, which an outer seccomp filter may refuse.
+Result<void> allowed(long call, long value, std::string_view what) {
+  if (value < 0) return failed_call(call, what);
+  return {};
+}
+
+Result<UniqueFd> allowed_fd(long call, long value, std::string_view what) {
+  if (value < 0) return failed_call(call, what);
   return UniqueFd(static_cast<int>(value));
 }
 
@@ -93,7 +101,7 @@ Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_
   how.resolve = resolve;
   const long fd =
       retry([&] { return ::syscall(SYS_openat2, directory.value, path, &how, sizeof how); });
-  if (fd < 0) return fail(errno, "open {}", path);
+  if (fd < 0) return failed_call(SYS_openat2, fmt::format("open {}", path));
   return UniqueFd(static_cast<int>(fd));
 }
 
@@ -240,40 +248,46 @@ Result<FilesystemInfo> fstatfs(Fd fd) {
 Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags) {
   const long fd =
       ::syscall(SYS_open_tree, directory.value, path, flags | static_cast<unsigned>(O_CLOEXEC));
-  if (fd < 0) return *path != '\0' ? fail(errno, "open {}", path) : last_error("clone the mount");
-  return UniqueFd(static_cast<int>(fd));
+  if (fd >= 0) return UniqueFd(static_cast<int>(fd));
+  return failed_call(SYS_open_tree,
+                     *path != '\0' ? fmt::format("open {}", path) : "clone the mount");
 }
 
 Result<void> move_mount(Fd mount, Fd target) {
-  return checked(::syscall(SYS_move_mount, mount.value, "", target.value, "",
+  return allowed(SYS_move_mount,
+                 ::syscall(SYS_move_mount, mount.value, "", target.value, "",
                            MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH),
                  "attach the mount");
 }
 
 Result<void> mount_setattr(Fd mount, unsigned flags, const mount_attr& attributes) {
-  return checked(
+  return allowed(
+      SYS_mount_setattr,
       ::syscall(SYS_mount_setattr, mount.value, "", flags | static_cast<unsigned>(AT_EMPTY_PATH),
                 &attributes, sizeof attributes),
       "set mount attributes");
 }
 
 Result<UniqueFd> fsopen(const char* type) {
-  return checked_fd(::syscall(SYS_fsopen, type, FSOPEN_CLOEXEC), "open the filesystem type");
+  return allowed_fd(SYS_fsopen, ::syscall(SYS_fsopen, type, FSOPEN_CLOEXEC),
+                    "open the filesystem type");
 }
 
 Result<UniqueFd> fspick(Fd mount) {
-  return checked_fd(::syscall(SYS_fspick, mount.value, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH),
+  return allowed_fd(SYS_fspick,
+                    ::syscall(SYS_fspick, mount.value, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH),
                     "pick the filesystem");
 }
 
 Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const char* value) {
-  return checked(::syscall(SYS_fsconfig, filesystem.value, command, key, value, 0),
+  return allowed(SYS_fsconfig, ::syscall(SYS_fsconfig, filesystem.value, command, key, value, 0),
                  "configure the filesystem");
 }
 
 // syscall(2) takes words: where these have 32 bits, an argument of 64 would take the place of two.
 Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes) {
-  return checked_fd(
+  return allowed_fd(
+      SYS_fsmount,
       ::syscall(SYS_fsmount, filesystem.value, FSMOUNT_CLOEXEC, static_cast<unsigned>(attributes)),
       "mount the filesystem");
 }

@@ -30,6 +30,7 @@ std::unexpected<Error> last_error(std::string_view what);
 // Calls that take names. O_CLOEXEC is added to every open.
 Result<UniqueFd> open(const char* path, int flags, mode_t mode = 0);
 Result<UniqueFd> openat(Fd directory, const char* path, int flags, mode_t mode = 0);
+/// Errors: ENOSYS before Linux 5.6, and where a seccomp filter outside of ocirun refuses the call.
 Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_t resolve);
 Result<void> mkdirat(Fd directory, const char* name, mode_t mode);
 Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device);
@@ -84,7 +85,8 @@ struct FilesystemInfo {
 };
 Result<FilesystemInfo> fstatfs(Fd fd);
 
-// The mount API of Linux 5.2 and mount_setattr(2) of 5.12.
+// The mount API of Linux 5.2 and mount_setattr(2) of 5.12. The error is ENOSYS too where
+// a seccomp filter outside of ocirun refuses the call with EPERM (outer_filter.hpp).
 Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags);
 Result<void> move_mount(Fd mount, Fd target);  // by descriptors only, no path is resolved
 Result<void> mount_setattr(Fd mount, unsigned flags, const mount_attr& attributes);

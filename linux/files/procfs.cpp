@@ -88,8 +88,7 @@ Result<UniqueFd> Procfs::open_file(std::string_view path, int flags) const {
   auto file =
       sys::openat2(root_, name.c_str(), flags | O_NOFOLLOW,
                    RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-  if (!file && (file.error().number() == ENOSYS || file.error().number() == EPERM))
-    file = walk(name, flags);
+  if (!file && file.error().number() == ENOSYS) file = walk(name, flags);
   if (!file) file.error().within("/proc");
   return file;
 }

@@ -127,11 +127,6 @@ Result<UniqueFd> walk(Fd root, const RootfsPath& path, int flags, Missing missin
   return within(Walk(root, flags, symlinks, missing, mode).run(path.string()), path.string());
 }
 
-/// openat2 exists since Linux 5.6, and a seccomp filter around the runtime may refuse it.
-bool openat2_is_refused(const Error& error) {
-  return error.number() == ENOSYS || error.number() == EPERM;
-}
-
 }  // namespace
 
 Result<SafeDir> SafeDir::open_root(const HostPath& path) {
@@ -150,7 +145,7 @@ Result<UniqueFd> SafeDir::open(const RootfsPath& path, int flags, Symlinks symli
     const bool raced = opened.error().number() == EAGAIN;
     if (raced && tries < kResolveTries) continue;
     // Endless renames can make each try of openat2 fail, but do not disturb the walk.
-    if (raced || openat2_is_refused(opened.error())) return open_by_walk(path, flags, symlinks);
+    if (raced || opened.error().number() == ENOSYS) return open_by_walk(path, flags, symlinks);
     return opened;
   }
 }

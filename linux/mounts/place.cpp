@@ -1,9 +1,12 @@
 #include "linux/mounts/place.hpp"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/legacy.hpp"
 
@@ -43,7 +46,8 @@ Result<void> set_all(Fd mount, const Placement& wanted) {
 /// Like set_all(), for an attached mount and without mount_setattr(2).
 Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& wanted) {
   if (!wanted.recursive_attributes.empty())
-    return fail(ENOSYS, "recursive mount options (rro, rnosuid, …) need mount_setattr, Linux 5.12");
+    return fail(ENOSYS, "recursive mount options (rro, rnosuid, …): {}",
+                why_absent(SYS_mount_setattr, "mount_setattr, Linux 5.12"));
   if (wanted.propagation != Propagation::kUnchanged)
     TRY(legacy::change_propagation(procfs, mount, wanted.propagation,
                                    wanted.propagation_recursion));

@@ -1,6 +1,7 @@
 #include "linux/namespaces/namespaces.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -13,6 +14,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/sysctl.hpp"
+#include "linux/process/capabilities.hpp"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -145,10 +147,19 @@ std::string why_too_many(std::uint64_t flags) {
   return "a limit user.max_*_namespaces is reached, or user namespaces are nested 33 deep";
 }
 
+std::string why_root_is_refused() {
+  const auto capabilities = grantable_capabilities({});
+  if (!capabilities || !capabilities->permitted.has(CAP_SYS_ADMIN))
+    return "CAP_SYS_ADMIN is missing";
+  return "a seccomp filter outside of ocirun or a security module refuses clone with new "
+         "namespaces: allow it there (in the profile of an outer container, or in "
+         "SystemCallFilter= and RestrictNamespaces= of a unit)";
+}
+
 std::string why_not_permitted(std::uint64_t flags) {
   if ((flags & CLONE_NEWUSER) == 0)
     return ::geteuid() == 0
-               ? "CAP_SYS_ADMIN is missing"
+               ? why_root_is_refused()
                : "an ordinary user needs a user namespace: list {\"type\": \"user\"} with mappings "
                  "in /linux (`ocirun spec --rootless` does)";
   if (is_zero("kernel.unprivileged_userns_clone"))

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "linux/base/file_io.hpp"
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 
@@ -114,10 +115,10 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
   }
   const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
   if (pid >= 0) return child_of(pid, pidfd);
-  // A container's seccomp profile may allow clone(2) and refuse clone3(2) by EPERM. The runtime
-  // starts a startContainer hook under that profile.
-  const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
-  if (errno != ENOSYS && errno != E2BIG && !refused) return fail(errno, "clone");
+  // A filter may allow clone(2) and refuse clone3(2): that of an outer container, or the
+  // container's own, under which the runtime starts a startContainer hook.
+  const bool is_refused = errno == EPERM && is_filtered(SYS_clone3);
+  if (errno != ENOSYS && errno != E2BIG && !is_refused) return fail(errno, "clone");
   const std::uint64_t legacy = flags | (sibling ? std::uint64_t{CLONE_PARENT} : SIGCHLD);
   return cgroup.value < 0 ? clone_plainly(legacy) : clone_and_move(legacy, cgroup);
 }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::linux {
@@ -131,6 +132,16 @@ namespace {
 
 constexpr unsigned kPossessorAll = 0x3F000000;  // keyctl_setperm(3): KEY_POS_ALL
 
+/// Whether a filter refuses the other calls of keyrings too. The container inherits the filter, so
+/// it cannot use its caller's session keyring, in which it stays. The kernel itself answers EFAULT.
+bool no_call_reaches_keyrings() {
+  const auto is_refused = [](long call) {
+    return ::syscall(call, nullptr, nullptr, nullptr, 0, 0) < 0 &&
+           (errno == EPERM || errno == ENOSYS);
+  };
+  return is_refused(SYS_add_key) && is_refused(SYS_request_key);
+}
+
 }  // namespace
 
 Result<void> join_session_keyring() {
@@ -138,6 +149,11 @@ Result<void> join_session_keyring() {
   if (keyring < 0) {
     const int error = errno;
     if (error == ENOSYS) return {};
+    if (error == EPERM && is_filtered(SYS_keyctl)) {
+      if (no_call_reaches_keyrings()) return {};
+      return fail(error, "make a session keyring: {}, or use --no-new-keyring",
+                  describe_filtered(SYS_keyctl));
+    }
     return fail(error, "make a session keyring{}",
                 error == EDQUOT ? " (the user's key quota is used up: raise the sysctl"
                                   " kernel.keys.maxkeys, or use --no-new-keyring)"

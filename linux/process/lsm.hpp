@@ -35,8 +35,9 @@ Result<void> set_file_label(Fd file, std::string_view label);
 
 /// Replaces the caller's session keyring by a new one, which only its possessors may use. The
 /// keyring is anonymous: keyctl(2) first looks for an existing keyring of the given name, so
-/// another container of the same uid could prepare a keyring that our container would join. A
-/// kernel without keyrings (ENOSYS) is no error. Errors: EDQUOT.
+/// another container of the same uid could prepare a keyring that our container would join. No
+/// error: a kernel without keyrings (ENOSYS), and an outer seccomp filter that refuses every call
+/// of keyrings. Errors: EDQUOT; EPERM if such a filter refuses keyctl alone.
 Result<void> join_session_keyring();
 
 }  // namespace ocirun::linux

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "linux/base/outer_filter.hpp"
+
 namespace ocirun::linux {
 namespace {
 
@@ -97,7 +99,8 @@ Result<Child> spawn(const char* path, const ExecArguments& arguments, char* cons
   UniqueFd own_pidfd;
   if ((namespaces & static_cast<unsigned>(CLONE_NEWPID)) != 0) {
     own_pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    if (!own_pidfd) return fail(errno, "a descriptor of the parent of {}", path);
+    if (!own_pidfd)
+      return failed_call(SYS_pidfd_open, fmt::format("a descriptor of the parent of {}", path));
   }
   std::vector<Fd> own = descriptors;
   Request request{.path = path,

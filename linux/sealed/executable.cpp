@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/sealed/detached_copy.hpp"
 #include "linux/sealed/kept_image.hpp"
@@ -84,7 +86,8 @@ Result<UniqueFd> make_executable_file() {
   UniqueFd fd(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
   if (!fd && errno == EINVAL) fd.reset(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd) return fd;
-  return sys::last_error(errno == EACCES ? "the sysctl vm.memfd_noexec is 2" : "memfd_create");
+  if (errno == EACCES) return sys::last_error("the sysctl vm.memfd_noexec is 2");
+  return failed_call(SYS_memfd_create, "memfd_create");
 }
 
 Result<UniqueFd> copy_to_memory(Fd executable) {

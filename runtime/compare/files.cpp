@@ -141,10 +141,8 @@ class FileWalk {
   }
 
   Result<void> compare_socket(Fd pidfd, int number) const {
-    auto copy = linux::copy_descriptor(pidfd, number);
-    if (!copy && copy.error().number() == ENOSYS) return {};
-    if (!copy) return std::unexpected(std::move(copy).error());
-    TRY_ASSIGN(const Privilege* const privilege, privilege_of(*copy));
+    TRY_ASSIGN(const UniqueFd copy, linux::copy_descriptor(pidfd, number));
+    TRY_ASSIGN(const Privilege* const privilege, privilege_of(copy));
     return privilege == nullptr ? Result<void>{} : check(*privilege);
   }
 

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "linux/base/outer_filter.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/foreground/attend.hpp"
@@ -26,7 +28,8 @@ bool is_seccomp_listener(Fd fd) {
 // returned. The child cannot report the return, because the filter may hold up the message.
 Result<UniqueFd> take_listener(Fd pidfd, int number) {
   if (pidfd.value < 0)
-    return fail(ENOSYS, "take the seccomp listener from its process: pidfd_open, Linux 5.3");
+    return fail(ENOSYS, "take the seccomp listener from its process: {}",
+                linux::why_absent(SYS_pidfd_open, "pidfd_open, Linux 5.3"));
   for (int i = 0; i < kListenerTries; ++i) {
     auto listener = linux::copy_descriptor(pidfd, number);
     if (listener && is_seccomp_listener(*listener)) return listener;

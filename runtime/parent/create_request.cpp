@@ -1,6 +1,7 @@
 #include "runtime/parent/create_request.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include "bundle/config/annotations.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/pidfd.hpp"
@@ -21,7 +23,9 @@ Result<void> Announcement::tell(const linux::Child& process, Rollback& undo) con
     undo.add([this] { take_back(); });
   }
   if (pidfd_socket) {
-    if (!process.pidfd) return fail(ENOSYS, "--pidfd-socket: open a pidfd (Linux 5.3)");
+    if (!process.pidfd)
+      return fail(ENOSYS, "--pidfd-socket: open a pidfd: {}",
+                  linux::why_absent(SYS_pidfd_open, "Linux 5.3"));
     TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*pidfd_socket), "--pidfd-socket"));
     TRY(linux::send_descriptor(socket, process.pidfd, "pidfd"));
   }

@@ -23,7 +23,7 @@ Result<UniqueFd> open_root(const std::string& path, int access) {
   const int flags = access | O_DIRECTORY | O_CLOEXEC;
   auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), flags, RESOLVE_NO_SYMLINKS);
   const int number = direct ? 0 : direct.error().number();
-  if (number != ELOOP && number != ENOSYS && number != EPERM) return direct;
+  if (number != ELOOP && number != ENOSYS) return direct;
   return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), flags);
 }
 

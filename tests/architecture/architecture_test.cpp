@@ -275,7 +275,10 @@ BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {
   each_match(
       R"re(SYS_(?:open|openat|openat2|mkdir|mkdirat|mount|umount2|chroot|chdir|rename\w*|unlink\w*)\b)re",
       [](const Source& source, const std::string& where, const std::smatch& match) {
-        BOOST_CHECK_MESSAGE(source.name == "linux/base/syscalls.cpp" || source.name == kBeforeLibc,
+        // outer_filter.cpp calls openat2 without a path, which is an error.
+        BOOST_CHECK_MESSAGE(source.name == "linux/base/syscalls.cpp" ||
+                                source.name == "linux/base/outer_filter.cpp" ||
+                                source.name == kBeforeLibc,
                             where << ": " << match.str());
       });
   each_match(
