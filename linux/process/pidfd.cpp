@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 
@@ -79,8 +81,9 @@ Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   const int error = errno;  // ENOENT or EINVAL: the number is now the id of a thread
   TRY_ASSIGN(const bool alive, find_alive(process));
   if (!alive) return fail(ESRCH, "process {}", process.pid);
-  if (!fd) return fail(error, "open process {}", process.pid);
-  return fd;
+  if (fd) return fd;
+  errno = error;
+  return failed_call(SYS_pidfd_open, fmt::format("open process {}", process.pid));
 }
 
 Result<ProcessEnd> ProcessEnd::watch(const ProcessIdentity& process) {
@@ -130,15 +133,51 @@ std::optional<int> status_after_end(Fd pidfd) {
 
 namespace {
 
+using ByPid = std::function<bool()>;  // as kill(2): false, and errno
+
+/// Sends the signal by the pidfd. Without pidfd_send_signal(2), `by_pid` sends it while the pidfd
+/// shows that the process has not ended, and thus still has its number.
+bool send_by_pidfd(Fd pidfd, int signal, siginfo_t* info, const ByPid& by_pid) {
+  if (::syscall(SYS_pidfd_send_signal, pidfd.value, signal, info, 0) == 0) return true;
+  const bool is_absent = errno == ENOSYS || (errno == EPERM && is_filtered(SYS_pidfd_send_signal));
+  if (!is_absent) return false;
+  pollfd end{pidfd.value, POLLIN, 0};
+  if (::poll(&end, 1, 0) == 0) return by_pid();
+  errno = ESRCH;
+  return false;
+}
+
 /// `by_pid` sends the signal on a kernel without pidfds.
 Result<void> send(const ProcessIdentity& process, int signal, siginfo_t* info,
-                  const std::function<bool()>& by_pid) {
+                  const ByPid& by_pid) {
   const auto pidfd = open_pidfd(process);
   if (!pidfd && pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
-  const bool sent =
-      pidfd ? ::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, info, 0) == 0 : by_pid();
-  if (sent) return {};
+  if (pidfd ? send_by_pidfd(*pidfd, signal, info, by_pid) : by_pid()) return {};
   return fail(errno, "send signal {} to process {}", signal, process.pid);
+}
+
+/// A process that is to get a signal: by its pidfd, or without one by number, if the start time is
+/// still the same.
+struct Receiver {
+  ProcessIdentity process;  // the start time is known only without a pidfd
+  UniqueFd pidfd;
+
+  bool send(int signal) const {
+    const auto by_pid = [&] { return ::kill(process.pid, signal) == 0; };
+    if (pidfd) return send_by_pidfd(pidfd, signal, nullptr, by_pid);
+    return !is_alive(process) || by_pid();
+  }
+};
+
+/// Nothing if the process has ended, or the number is the id of a thread.
+Result<std::optional<Receiver>> hold_receiver(int pid) {
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (pidfd) return Receiver{{.pid = pid, .start_time = 0}, std::move(pidfd)};
+  if (errno == ESRCH || errno == ENOENT || errno == EINVAL) return std::nullopt;
+  const auto process = identify_process(pid);
+  if (!process && process.error().number() == ENOENT) return std::nullopt;
+  if (!process) return std::unexpected(process.error());
+  return Receiver{*process, UniqueFd()};
 }
 
 }  // namespace
@@ -161,32 +200,29 @@ Result<void> queue_signal(const ProcessIdentity& process, int signal, int number
 Result<void> signal_listed(std::span<const int> pids, int signal,
                            const std::function<Result<std::vector<int>>()>& list) {
   constexpr std::size_t kAtOnce = 64;
-  const auto checked = [&](bool sent, int pid) -> Result<void> {
-    if (sent || errno == ESRCH) return {};
-    return fail(errno, "signal {} to process {}", signal, pid);
-  };
-  for (std::vector<std::pair<int, UniqueFd>> held; !pids.empty(); held.clear()) {
+  for (std::vector<Receiver> held; !pids.empty(); held.clear()) {
     const auto some = pids.first(std::min(kAtOnce, pids.size()));
     pids = pids.subspan(some.size());
     for (const int pid : some) {
-      UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      if (process)
-        held.emplace_back(pid, std::move(process));
-      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // ENOENT, EINVAL: a thread
-        TRY(checked(::kill(pid, signal) == 0, pid));
+      TRY_ASSIGN(auto receiver, hold_receiver(pid));
+      if (receiver) held.push_back(*std::move(receiver));
     }
     TRY_ASSIGN(const std::vector<int> still, list());
-    for (const auto& [pid, process] : held)
-      if (std::ranges::find(still, pid) != still.end())
-        TRY(checked(::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0, pid));
+    for (const Receiver& receiver : held) {
+      const int pid = receiver.process.pid;
+      if (std::ranges::find(still, pid) == still.end()) continue;
+      if (!receiver.send(signal) && errno != ESRCH)
+        return fail(errno, "signal {} to process {}", signal, pid);
+    }
   }
   return {};
 }
 
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.value, number, 0)));
-  if (!fd) return fail(errno, "take descriptor {} from another process", number);
-  return fd;
+  if (fd) return fd;
+  return failed_call(SYS_pidfd_getfd,
+                     fmt::format("take descriptor {} from another process", number));
 }
 
 }  // namespace ocirun::linux

@@ -50,7 +50,8 @@ Result<std::string> read_boot_id();
 
 /// Opens a pidfd and then compares the start time, so that the descriptor cannot be of another
 /// process.
-/// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.
+/// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3, and where a seccomp filter
+/// outside of ocirun refuses the call.
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
 
 /// The status, as waitpid(2) gives it, of a process that has ended and need not be a child of the
@@ -83,8 +84,8 @@ class ProcessEnd {
   UniqueFd pidfd_;  // empty before Linux 5.3
 };
 
-/// Signals exactly this process: opens a pidfd, compares the start time, then pidfd_send_signal. On
-/// a kernel without pidfds: kill(2) after comparing. Errors: ESRCH, EPERM, EINVAL.
+/// Signals exactly this process: opens a pidfd, compares the start time, then pidfd_send_signal.
+/// Without one of these calls: kill(2) right after the comparison. Errors: ESRCH, EPERM, EINVAL.
 Result<void> send_signal(const ProcessIdentity& process, int signal);
 /// Like send_signal(), with a number that the receiver finds beside the signal, as sigqueue(3)
 /// sends it.
@@ -95,7 +96,7 @@ Result<UniqueFd> copy_descriptor(Fd pidfd, int number);
 
 /// Opens pidfds of all `pids`, then calls `list`, and signals those of `pids` that `list` returns,
 /// so that no process with a reused pid gets the signal. Before Linux 5.3, or when descriptors run
-/// out, signals processes by number, without this check. Errors: EPERM.
+/// out, compares start times instead. Errors: EPERM; those of identify_process().
 Result<void> signal_listed(std::span<const int> pids, int signal,
                            const std::function<Result<std::vector<int>>()>& list);
 

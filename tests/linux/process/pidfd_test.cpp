@@ -277,13 +277,16 @@ BOOST_AUTO_TEST_CASE(only_who_is_still_listed_is_signalled) {
   BOOST_TEST(is_alive(left.identity()));
 }
 
-// `list` returns the pid again, but another process has it by then.
-CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE_NEWNS) {
-  must(sys::mount("proc", "/proc", "proc", 0, nullptr));
+namespace {
+
+// `list` returns the pid again, but another process has it by then. The process starts in a later
+// clock tick, the unit of start times.
+void who_takes_over_a_listed_number_lives() {
   std::optional<Victim> first(std::in_place), second;
   const std::vector pids = {first->pid()};
   must(signal_listed(pids, SIGKILL, [&]() -> Result<std::vector<int>> {
     first.reset();
+    ::usleep(20'000);
     std::ofstream("/proc/sys/kernel/ns_last_pid") << pids.front() - 1 << std::flush;
     second.emplace();
     return pids;
@@ -291,6 +294,43 @@ CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE
   BOOST_REQUIRE(second->pid() == pids.front());
   ::usleep(20'000);
   BOOST_TEST(is_alive(second->identity()));
+}
+
+void signals_arrive() {
+  Victim one, listed;
+  const ProcessIdentity identity = one.identity();
+  must(send_signal(identity, SIGTERM));
+  BOOST_TEST(WTERMSIG(one.wait()) == SIGTERM);
+  BOOST_TEST(send_signal(identity, SIGTERM).error().number() == ESRCH);
+  const std::vector pids = {listed.pid()};
+  must(signal_listed(pids, SIGTERM, [&]() -> Result<std::vector<int>> { return pids; }));
+  BOOST_TEST(WTERMSIG(listed.wait()) == SIGTERM);
+}
+
+}  // namespace
+
+CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE_NEWNS) {
+  must(sys::mount("proc", "/proc", "proc", 0, nullptr));
+  who_takes_over_a_listed_number_lives();
+}
+CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled_without_pidfds,
+           CLONE_NEWPID | CLONE_NEWNS) {
+  must(sys::mount("proc", "/proc", "proc", 0, nullptr));
+  refuse_system_calls({SYS_pidfd_open}, EPERM);
+  who_takes_over_a_listed_number_lives();
+}
+
+CHILD_TEST(signals_arrive_where_a_filter_refuses_pidfd_open, 0) {
+  refuse_system_calls({SYS_pidfd_open}, EPERM);
+  signals_arrive();
+}
+CHILD_TEST(signals_arrive_where_a_filter_refuses_pidfd_send_signal, 0) {
+  refuse_system_calls({SYS_pidfd_send_signal}, EPERM);
+  signals_arrive();
+}
+CHILD_TEST(signals_arrive_where_pidfd_send_signal_is_absent, 0) {
+  refuse_system_calls({SYS_pidfd_send_signal});
+  signals_arrive();
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_child_is_collected_and_one_that_lives_is_not_waited_for) {
