@@ -26,10 +26,22 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kOutputKept = 64 * 1024;  // the end of the hook's output, for the error
 constexpr std::chrono::seconds kReminder{10};
 
+// Makes a pipe that holds the whole state, where a seccomp filter refuses memfd_create(2).
+Result<UniqueFd> make_stdin_pipe(std::string_view state) {
+  TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
+  ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, static_cast<int>(state.size()));
+  ::fcntl(pipe.writer.get(), F_SETFL, O_NONBLOCK);  // else a state that is too long would block
+  TRY(linux::write_all(pipe.writer, state));
+  return std::move(pipe.reader);
+}
+
 // Makes a memory file with the state. A pipe would block the runtime if the state is long and the
 // hook never reads stdin.
 Result<UniqueFd> make_stdin(std::string_view state) {
-  TRY_ASSIGN(UniqueFd fd, within(linux::make_memory_file("state"), "the state of the container"));
+  auto made = linux::make_memory_file("state");
+  if (!made && (made.error().number() == EPERM || made.error().number() == ENOSYS))
+    return within(make_stdin_pipe(state), "make the state's pipe, without memfd_create");
+  TRY_ASSIGN(UniqueFd fd, within(std::move(made), "the state of the container"));
   TRY(linux::write_all(fd, state));
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail(errno, "rewind the state");
   return fd;
