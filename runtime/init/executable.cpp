@@ -1,6 +1,7 @@
 #include "runtime/init/executable.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,11 +15,17 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/text.hpp"
+#include "linux/process/capabilities.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
+
+bool overrides_permissions() {
+  const auto capabilities = linux::grantable_capabilities({});
+  return capabilities && capabilities->permitted.has(CAP_DAC_OVERRIDE);
+}
 
 // Returns 0 if execve(2) would accept `path`, or else an errno that gives the reason. The system
 // call faccessat comes first, because older seccomp profiles refuse faccessat2 or kill the process.
@@ -30,7 +37,10 @@ int why_not_executable(const std::string& path) {
   if (S_ISDIR(status.st_mode)) return EISDIR;
   if (::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0) return 0;
   if (errno != EACCES) return errno;
-  return ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : EACCES;
+  if (::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) return 0;
+  // EPERM: a seccomp filter, the kernel has no such answer. execve(2) decides then.
+  const bool is_absent = errno == ENOSYS || errno == EPERM;
+  return is_absent && overrides_permissions() && (status.st_mode & 0111) != 0 ? 0 : EACCES;
 }
 
 // Whether the caller can see the file. False for a file in a directory that the caller may not
