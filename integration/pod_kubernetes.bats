@@ -219,11 +219,55 @@ END
   sed -i 's/      tolerations:.*/      hostPID: true/; s/replicas: 3/replicas: 1/' app.yaml
   run run_pod --ignore HorizontalPodAutoscaler
   equal 1 "$status"
-  has 'app.yaml:10:16: /spec/template/spec/hostPID: is not supported: containers do not see the processes of the host (--ignore hostPID' "$(<output)"
+  has 'app.yaml:10:16: /spec/template/spec/hostPID: is not supported: containers do not see the processes of the host; `ocirun pod export --to kubernetes` writes it for a cluster (--ignore hostPID' "$(<output)"
+  "$OCIRUN" pod export --to kubernetes app.yaml >exported
+  has 'hostPID: true' "$(<exported)"
   sed -i 's/hostPID/hostPids/' app.yaml
   run run_pod
   has 'app.yaml:10:17: /spec/template/spec/hostPids: unknown name' "$(<output)"
   equal '' "$(pod_names)"
+}
+
+@test "the pod of a StatefulSet has the ordinal of its volumes in its name and its host name" {
+  cat >app.yaml <<END
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: set-$$}
+spec:
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      initContainers:
+      - {name: first, image: base, $(script 'case $(hostname) in *-[0-9]) ;; *) echo "no ordinal in $(hostname)"; exit 1 ;; esac')}
+      containers:
+      - {name: db, image: base, $(script 'echo "I am $(hostname), $NAME, $INDEX"; exec sleep 60'),
+         env: [{name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}},
+               {name: INDEX, valueFrom: {fieldRef: {fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']"}}}],
+         volumeMounts: [{name: data, mountPath: /data}]}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]
+END
+  quietly pod run --detach --images images --net none app.yaml
+  says_name() { has "I am set-$$-0, set-$$-0, 0" "$(pod logs "set-$$-0" -c db)"; }
+  eventually says_name
+  equal "data-set-$$-0" "$(pod volumes)"
+  equal "set-$$-0.db" "$(pod status "set-$$-0" --format json | jq -r '.containers[1].id')"
+  pod delete --force "set-$$-0"
+  quietly pod run --detach --name "set-$$-0" --images images --net none app.yaml
+  equal "data-set-$$-0" "$(pod volumes)"
+  pod delete --force "set-$$-0"
+  # An older ocirun has run the pod under the name of the set: it goes on under this name, and nothing starts beside it.
+  quietly pod run --detach --keep --name "set-$$" --images images --net none app.yaml
+  equal "data-set-$$-0" "$(pod volumes)"
+  run pod run --detach --images images --net none app.yaml
+  equal 1 "$status"
+  has "the pod \"set-$$\" runs the StatefulSet under the name that an older ocirun gave it" "$output"
+  pod stop --grace 1 "set-$$"
+  jq '.words -= ["--name", "set-'$$'", "--name=set-'$$'"]' "$TMP/data/pods/set-$$/run.json" >run.json
+  cp run.json "$TMP/data/pods/set-$$/run.json"
+  quietly pod start "set-$$"
+  equal "set-$$" "$(<output)"
+  equal "set-$$" "$(pod_names)"
 }
 
 @test "an export of a document of Kubernetes keeps what only a cluster honours" {

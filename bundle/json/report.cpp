@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "bundle/json/document.hpp"
+
 namespace ocirun::bundle {
 namespace {
 
@@ -40,6 +42,15 @@ bool Report::ignores(std::string_view name) {
   if (found == ignored_.end()) return false;
   found->second = true;
   return true;
+}
+
+void Report::add_unsupported(Unsupported part) {
+  const Node* node = part.node;
+  if (has_unsupported_in(*node) &&
+      std::ranges::find(unsupported_, node, &Unsupported::node) != unsupported_.end())
+    return;
+  unsupported_.push_back(std::move(part));
+  while (node != nullptr && around_unsupported_.insert(node).second) node = node->parent;
 }
 
 std::vector<std::string> Report::unused_ignored() const {

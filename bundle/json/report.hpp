@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,23 @@ class Report {
   /// Remembers a value that is left out because of ignore().
   void leave_out(const Node& node) { left_out_.push_back(&node); }
   const std::vector<const Node*>& left_out() const { return left_out_; }
+  /// From now on, a refusal of something that the format has, and that ocirun does not support, is
+  /// collected in unsupported() instead of being a problem.
+  void defer_unsupported() { defers_unsupported_ = true; }
+  bool defers_unsupported() const { return defers_unsupported_; }
+  /// Where an export finds such a part: in the document alone, or also in what was read of it.
+  enum class Export : std::uint8_t { kCopied, kOfThePod };
+  struct Unsupported {
+    const Node* node;
+    std::string name;  // for ignore(); "": it cannot be left out
+    std::string sentence;
+    Export written = Export::kCopied;
+  };
+  void add_unsupported(Unsupported part);
+  const std::vector<Unsupported>& unsupported() const { return unsupported_; }
+  /// Whether the value, or a value below it, is one of unsupported().
+  bool has_unsupported_in(const Node& node) const { return around_unsupported_.contains(&node); }
+
   /// The names given to ignore() that ignores() was never asked about.
   std::vector<std::string> unused_ignored() const;
 
@@ -61,7 +79,10 @@ class Report {
   std::vector<const Node*> nodes_of_problems_, nodes_of_warnings_, left_out_;
   std::size_t problem_count_ = 0;
   std::map<std::string, bool, std::less<>> ignored_;  // and whether the name is used
+  std::vector<Unsupported> unsupported_;
+  std::set<const Node*> around_unsupported_;  // and the values that they are in
   UnknownNames unknown_names_;
+  bool defers_unsupported_ = false;
 };
 
 /// "A: b (and 2 more problems)". `problems` must not be empty; `count` is Report::problem_count().

@@ -214,8 +214,8 @@ bool kind(Value at, Pod& /*out*/) {
 }
 
 bool annotations(Value at, Pod& out) {
-  if (!ac_annotations(at, out.annotations)) return false;
-  if (out.annotations.contains("appc.ip-address"))
+  if (!ac_annotations(at, out.metadata.annotations)) return false;
+  if (out.metadata.annotations.contains("appc.ip-address"))
     at.warning("ip-address has no effect: the address of a pod is chosen by its network");
   return true;
 }

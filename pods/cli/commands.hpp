@@ -158,9 +158,9 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
                                   const std::string& text,
                                   Audience audience = Audience::kThisMachine);
 
-/// The name of the pod: --name, else the name in the document, else the name of the file without
-/// its ending.
-Result<std::string> name_for(const Arguments& arguments, const Workload& workload,
+/// The name of the pod: --name, else `of_document`, the name that the document has, else the name
+/// of the file without its ending.
+Result<std::string> name_for(const Arguments& arguments, const std::string& of_document,
                              const std::string& file);
 
 /// Parses whole seconds, from 0 to a year.

@@ -205,7 +205,7 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
   TRY(replace_parts(given, workload.pod));
   TRY(check_given(given, workload, audience));
   warn_of_local_options(arguments, engine);
-  TRY_ASSIGN(std::string name, name_for(arguments, workload, file));
+  TRY_ASSIGN(std::string name, name_for(arguments, workload_name(workload.pod), file));
   TRY_ASSIGN(auto images, references_of(given));
   TRY_ASSIGN(auto sizes, sizes_of(arguments, workload.pod));
   TRY_ASSIGN(const auto seccomp, seccomp_for_export(arguments));

@@ -21,7 +21,7 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file));
   TRY_ASSIGN(Given given, read_given(arguments));
   given.pulling.is_ordinary = caller.is_ordinary;
-  TRY_ASSIGN(const std::string name, name_for(arguments, workload, file));
+  TRY_ASSIGN(const std::string name, name_for(arguments, workload.pod.name, file));
   TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
   TRY(keep_claims(data, workload, given));

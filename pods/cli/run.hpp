@@ -48,6 +48,11 @@ Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
 /// The request that the pod `name` was run with. Errors: the pod has no run.json.
 Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name);
 
+/// Refuses a StatefulSet that runs already under its own name, without an ordinal: both would have
+/// the same volumes.
+Result<void> check_name_of_set(const HostPath& data, const Settings& settings,
+                               const Workload& workload);
+
 /// The network of --net, else the one that a bundle asks for. Errors: another value.
 Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload);
 /// The values of --publish. Errors: another form; nobody forwards ports in the network `choice`.

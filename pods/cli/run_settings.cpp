@@ -153,7 +153,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   settings.shape = arguments.words_but(kRun.options, kWithoutShape);
   if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
   settings.systemd_cgroups = names_systemd(caller.options);
-  TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
+  TRY_ASSIGN(settings.name, name_for(arguments, workload.pod.name, file));
   TRY_ASSIGN(settings.network, read_network(arguments, workload));
   if (!settings.network.shared.empty()) {
     TRY(find_ip_program());

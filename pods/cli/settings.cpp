@@ -212,9 +212,9 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   return refuse("{}", fmt::join(sentences, "; "));
 }
 
-Result<std::string> name_for(const Arguments& arguments, const Workload& workload,
+Result<std::string> name_for(const Arguments& arguments, const std::string& of_document,
                              const std::string& file) {
-  std::string name = arguments.value("name").value_or(workload.pod.name);
+  std::string name = arguments.value("name").value_or(of_document);
   if (name.empty()) {
     name = file.substr(file.rfind('/') + 1);
     if (const std::size_t dot = name.rfind('.'); dot != 0 && dot != std::string::npos)

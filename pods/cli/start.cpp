@@ -21,6 +21,19 @@ Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& 
   return request;
 }
 
+Result<void> check_name_of_set(const HostPath& data, const Settings& settings,
+                               const Workload& workload) {
+  const std::string& set = workload_name(workload.pod);
+  if (set == workload.pod.name || settings.name != workload.pod.name) return {};
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
+  const auto view = view_pod(pods, set);
+  if (!view || !view->is_supervised || view->record.kind != shown_kind(workload.pod)) return {};
+  return refuse(
+      "the pod \"{0}\" runs the StatefulSet under the name that an older ocirun gave it: "
+      "`ocirun pod delete --force {0}` ends it, and the volumes stay",
+      set);
+}
+
 namespace {
 
 constexpr std::array kStartOptions{kDataOption};
@@ -30,13 +43,26 @@ constexpr std::array kRestartOptions{
     kDataOption,
 };
 
-/// Repeats `run --detach` in the place of what is left of the pod.
-Result<int> repeat(const Command& command, const RunRequest& request, const Arguments& own,
-                   const Caller& caller, Repetition repetition) {
+/// Whether an older ocirun has given the pod of a StatefulSet the name of the set, without an
+/// ordinal.
+bool has_name_of_set(const RunRequest& request, const Arguments& arguments,
+                     const std::string& pod) {
+  if (arguments.has("name") || arguments.has("profile")) return false;
+  const Workload workload = read_workload(arguments.operands().front(), request.text);
+  return workload.pod.name != pod && workload_name(workload.pod) == pod;
+}
+
+/// Repeats `run --detach` in the place of what is left of the pod `name`, which keeps its name.
+Result<int> repeat(const Command& command, const std::string& name, const RunRequest& request,
+                   const Arguments& own, const Caller& caller, Repetition repetition) {
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));
   std::vector<std::string> words{"--detach", "--keep", "--data", data.string()};
   words.insert(words.end(), request.words.begin(), request.words.end());
-  TRY_ASSIGN(const Arguments arguments, Arguments::parse(words, kRun.options));
+  TRY_ASSIGN(Arguments arguments, Arguments::parse(words, kRun.options));
+  if (has_name_of_set(request, arguments, name)) {
+    words.insert(words.begin(), "--name=" + name);
+    TRY_ASSIGN(arguments, Arguments::parse(words, kRun.options));
+  }
   TRY(within(linux::sys::chdir(request.directory.c_str()), "enter {}, where the pod was run",
              request.directory));
   Caller first = caller;
@@ -72,7 +98,7 @@ Result<int> start(const Arguments& arguments, const Caller& caller) {
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
   TRY_ASSIGN(const bool adopts, can_adopt(pods, view));
   const auto status =
-      repeat(kStart, request, arguments, caller,
+      repeat(kStart, name, request, arguments, caller,
              {.text = {}, .replace = Replace::kIfOther, .grace = {}, .adopts = adopts});
   if (status && *status == 0 && adopts)
     note(fmt::format("the programs of the pod \"{}\" went on: a new supervisor has them", name));
@@ -93,7 +119,7 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
     return 0;
   }
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
-  return repeat(kRestart, request, arguments, caller,
+  return repeat(kRestart, name, request, arguments, caller,
                 {.text = {}, .replace = Replace::kAlways, .grace = grace, .adopts = false});
 }
 

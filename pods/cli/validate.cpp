@@ -62,7 +62,8 @@ Result<int> validate_contract(std::span<const std::string> bundles) {
 std::string praise(const Workload& workload) {
   const std::size_t count = workload.pod.containers.size();
   std::string line = fmt::format("{} is valid: {}", workload.file, shown_kind(workload.pod));
-  if (!workload.pod.name.empty()) line += fmt::format(" \"{}\"", workload.pod.name);
+  const std::string& name = workload_name(workload.pod);
+  if (!name.empty()) line += fmt::format(" \"{}\"", name);
   line += fmt::format(" with {} container{}", count, plural(count));
   if (const std::size_t inits = workload.pod.init_containers.size(); inits != 0)
     line += fmt::format(" and {} init container{}", inits, plural(inits));

@@ -167,6 +167,7 @@ class FileReader {
 
 /// The name with which --ignore leaves out the part; "": nothing does.
 std::string_view name_to_ignore(const Elsewhere& part) {
+  if (!part.can_be_ignored) return "";
   if (!part.name.empty()) return part.name;
   return part.place == nullptr ? std::string_view() : part.place->key;
 }
@@ -183,6 +184,16 @@ void leave_out_elsewhere(bundle::Report& report, Pod& pod) {
         .warning("is left out, because of --ignore {}: {}", name, part.sentence);
     return true;
   });
+}
+
+/// Takes what the reader of Kubernetes has not supported into the pod: an export copies it.
+void keep_unsupported(const bundle::Report& report, Pod& pod) {
+  for (const bundle::Report::Unsupported& part : report.unsupported())
+    pod.elsewhere.push_back({.sentence = part.sentence,
+                             .place = part.node,
+                             .name = part.name,
+                             .is_copied = part.written == bundle::Report::Export::kCopied,
+                             .can_be_ignored = !part.name.empty()});
 }
 
 /// Whether the value is one of a member that only a cluster honours.
@@ -237,10 +248,11 @@ std::string Workload::at(const Elsewhere& part) const {
   const auto& replicas = pod.replicas;
   const bool is_replicas =
       replicas && (part.place == replicas->place || part.place == replicas->differs);
-  return fmt::format(
-      "{}: {}; `ocirun pod export --to {}` writes it for a cluster (--ignore {} leaves it out)",
-      at(part.place), part.sentence, is_replicas ? "kubernetes` or `--to swarm" : "kubernetes",
-      name_to_ignore(part));
+  const std::string_view name = name_to_ignore(part);
+  return fmt::format("{}: {}; `ocirun pod export --to {}` writes it for a cluster{}",
+                     at(part.place), part.sentence,
+                     is_replicas ? "kubernetes` or `--to swarm" : "kubernetes",
+                     name.empty() ? "" : fmt::format(" (--ignore {} leaves it out)", name));
 }
 
 Workload read_workload(std::string file, std::string_view text,
@@ -255,6 +267,7 @@ Workload read_workload(std::string file, std::string_view text,
   if (workload.source->parse(text, report)) {
     reader.read();
     leave_out_elsewhere(report, workload.pod);
+    keep_unsupported(report, workload.pod);
     if (report.ok()) reader.tell_unused();
   }
   workload.documents = reader.take_documents();

@@ -76,10 +76,9 @@ std::string exported_content(const Translation& translation, const ConfigFile& f
   return given == parameters.end() ? "" : given->second;  // check_given() has refused its absence
 }
 
-std::map<std::string, std::string> exported_annotations(Translation& translation) {
+Metadata exported_metadata(Translation& translation) {
   const Pod& pod = translation.pod();
-  std::map<std::string, std::string> all = pod.annotations;
-  for (const auto& [name, value] : pod.labels) all.erase(name);
+  Metadata all = pod.metadata;
   const auto containers = all_containers(pod);
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> uses;
   for (const Container* container : containers)
@@ -87,7 +86,7 @@ std::map<std::string, std::string> exported_annotations(Translation& translation
   for (const Container* container : containers)
     for (const auto& [name, value] : container->annotations) {
       if (uses.at({name, value}) == containers.size())
-        all[name] = value;
+        all.annotations[name] = value;
       else
         translation.lose(container->place, "annotations",
                          "\"{}\" is an annotation of one container: there are only those of the "

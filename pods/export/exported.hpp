@@ -30,9 +30,9 @@ std::vector<EnvVariable> exported_variables(const Translation& translation,
 /// The content of a config file.
 std::string exported_content(const Translation& translation, const ConfigFile& file);
 
-/// The annotations of the pod, and those that all containers have alike. A loss for each annotation
-/// that only some of several containers have.
-std::map<std::string, std::string> exported_annotations(Translation& translation);
+/// Labels and annotations of the pods: those of the document, and the annotations that all
+/// containers have alike. A loss for each annotation that only some of several containers have.
+Metadata exported_metadata(Translation& translation);
 
 /// What a container requests and may have: with --enforce-required, and with the limits of the
 /// whole pod if it is the only container.

@@ -32,12 +32,12 @@ ExportedKind choose_kind(Translation& translation) {
   return *wanted;
 }
 
-void add_metadata(const ObjectNames& names, YamlPart& part) {
+void add_metadata_of_pods(const ObjectNames& names, YamlPart& part) {
   YamlPart metadata = part.add_object("metadata");
   YamlPart labels = metadata.add_object("labels");
-  for (const auto& [key, value] : names.labels) labels.add(key, value);
+  for (const auto& [key, value] : names.of_pods.labels) labels.add(key, value);
   YamlPart annotations = metadata.new_object();
-  for (const auto& [key, value] : names.annotations) annotations.add(key, value);
+  for (const auto& [key, value] : names.of_pods.annotations) annotations.add(key, value);
   metadata.add_unless_empty("annotations", annotations);
 }
 
@@ -104,8 +104,12 @@ void add_workload(const KubernetesPod& pod, const ObjectNames& names) {
     spec.add_object("strategy").add("type", "Recreate");
   YamlPart selector = spec.add_object("selector").add_object("matchLabels");
   for (const auto& [key, value] : names.selector) selector.add(key, value);
+  if (source.kubernetes && source.kubernetes->selector_place != nullptr) {
+    YamlPart whole = spec.object_in("selector");
+    translation.copy_parts(*source.kubernetes->selector_place, whole);
+  }
   YamlPart of_pods = spec.add_object("template");
-  add_metadata(names, of_pods);
+  add_metadata_of_pods(names, of_pods);
   of_pods.add("spec", template_spec);
   if (is_set) add_templates(pod, spec);
   copy_members_of_controller(pod, spec, true);
@@ -153,7 +157,7 @@ void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundl
     return translation.lose(scaling->place, "", "a Pod does not scale: --kind Deployment does");
   YamlPart copy = translation.copy_of(document);
   remove_members_of_cluster(copy);
-  const bool is_renamed = translation.request().name != translation.pod().name ||
+  const bool is_renamed = translation.request().name != workload_name(translation.pod()) ||
                           names.kind != translation.pod().kubernetes->kind;
   if (is_own_scaler && is_renamed) {
     YamlPart target = copy.object_in("spec").object_in("scaleTargetRef");
@@ -211,6 +215,7 @@ Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   lose_members_of_controller(pod);
   if (translation.pod().kubernetes) {
     add_documents(pod, names);
+    translation.lose_parts_without_copy();
     return translation.finish();
   }
   add_runtime_class(translation);

@@ -73,6 +73,7 @@ YamlPart resources(const KubernetesPod& pod, const Container& container) {
 
 void add_question(const Probe& probe, YamlPart& out) {
   if (const auto* exec = std::get_if<ExecProbe>(&probe.question)) {
+    if (exec->command.empty()) return;  // grpc, which is copied
     out.add_object("exec").add("command", exec->command);
   } else if (const auto* http = std::get_if<HttpProbe>(&probe.question)) {
     YamlPart get = out.add_object("httpGet");
@@ -121,7 +122,7 @@ void add_port(std::string_view name, const Port& port, const HostPort* host, Yam
   YamlPart entry = list.add_object();
   entry.add_unless_empty("name", name);
   entry.add("containerPort", port.number);
-  if (port.protocol == Protocol::kUdp) entry.add("protocol", "UDP");
+  if (port.protocol != Protocol::kTcp) entry.add("protocol", name_of(port.protocol));
   if (host == nullptr) return;
   entry.add("hostPort", host->number);
   entry.add_unless_empty("hostIP", host->address);
@@ -177,6 +178,7 @@ void add_kubernetes_container(const KubernetesPod& pod, const Container& contain
   add_probe(translation, "readinessProbe", container.readiness, false, entry);
   add_probe(translation, "startupProbe", container.startup, true, entry);
   entry.add_unless_empty("securityContext", kubernetes_security(translation, container));
+  if (container.place != nullptr) translation.copy_parts(*container.place, entry);
 }
 
 }  // namespace ocirun::pods

@@ -57,6 +57,10 @@ YamlPart kubernetes_variables(Translation& translation, const Container& contain
                        variable.name);
       continue;
     }
+    if (translation.has_copied_parts(variable.place)) {
+      list.add("", translation.copy_of(*variable.place));
+      continue;
+    }
     YamlPart entry = list.add_object();
     entry.add("name", variable.name);
     if (const auto* key = std::get_if<SecretKey>(&variable.value)) {

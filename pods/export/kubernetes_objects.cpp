@@ -19,12 +19,57 @@ void add_map(std::string_view name, const std::map<std::string, std::string>& va
   out.add_unless_empty(name, part);
 }
 
+/// The labels and annotations that Kubernetes accepts. Losses: the others.
+Metadata accepted(Translation& translation, const Metadata& metadata) {
+  Metadata out;
+  for (const auto& [key, value] : metadata.labels)
+    if (is_label_key(key) && is_label_value(value))
+      out.labels[key] = value;
+    else
+      translation.lose_named(key, "the label \"{}\" {}, and its value at most 63 of these", key,
+                             kKeyRule);
+  for (const auto& [key, value] : metadata.annotations)
+    if (is_label_key(key))
+      out.annotations[key] = value;
+    else
+      translation.lose_named(key, "the annotation \"{}\" {}", key, kKeyRule);
+  return out;
+}
+
+/// Selects the pods by a label of their own.
+void add_instance(Translation& translation, ObjectNames& names) {
+  const std::string key(kInstanceLabel);
+  const std::string& name = translation.request().name;
+  std::string& value = names.of_pods.labels[key];
+  if (!value.empty() && value != name)
+    translation.lose_named(key, "the label {} selects the pods, and must be \"{}\"", key, name);
+  value = name;
+  names.selector[key] = name;
+}
+
+/// Adds labels or annotations of a controller to those of the pod that takes its place.
+void add_to_pod(Translation& translation, std::string_view what,
+                const std::map<std::string, std::string>& of_controller,
+                std::map<std::string, std::string>& of_pod) {
+  for (const auto& [key, value] : of_controller) {
+    const auto [own, is_new] = of_pod.emplace(key, value);
+    if (!is_new && own->second != value)
+      translation.lose_named(key, "the {} \"{}\" of a Pod is that of the template, \"{}\"", what,
+                             key, own->second);
+  }
+}
+
 /// A port of the Service. Several ports need names.
 struct ServicePort {
   std::string name;
   std::uint16_t number = 0, target = 0;
   Protocol protocol = Protocol::kTcp;
 };
+
+std::string_view lower_name_of(Protocol protocol) {
+  if (protocol == Protocol::kTcp) return "tcp";
+  return protocol == Protocol::kUdp ? "udp" : "sctp";
+}
 
 /// The port of the Service in front of `port`. A Knative workload is asked at port 80.
 std::uint16_t service_port(const Pod& pod, const Port& port) {
@@ -45,7 +90,7 @@ std::vector<ServicePort> service_ports(const KubernetesPod& pod) {
       return;
     }
     if (name.empty() || names.contains(name))
-      name = fmt::format("{}-{}", port.protocol == Protocol::kUdp ? "udp" : "tcp", number);
+      name = fmt::format("{}-{}", lower_name_of(port.protocol), number);
     names.insert(name);
     ports.push_back(
         {.name = name, .number = number, .target = port.number, .protocol = port.protocol});
@@ -66,32 +111,26 @@ ObjectNames object_names(KubernetesPod& pod) {
   ObjectNames names{.kind = pod.kind == ExportedKind::kPod           ? "Pod"
                             : pod.kind == ExportedKind::kStatefulSet ? "StatefulSet"
                                                                      : "Deployment",
-                    .labels = {},
-                    .annotations = {},
+                    .own = {},
+                    .of_pods = accepted(translation, exported_metadata(translation)),
                     .selector = {}};
-  const std::string& name = translation.request().name;
-  const auto& parts = translation.pod().kubernetes;
-  if (parts) names.selector = parts->kind == "Pod" ? parts->labels : parts->selector;
-  const bool selects_itself = !names.selector.empty();
-  for (const auto& [key, value] : translation.pod().labels) {
-    const bool is_ours = !selects_itself && key == kInstanceLabel && value != name;
-    if (is_label_key(key) && is_label_value(value) && !is_ours)
-      names.labels[key] = value;
-    else if (is_ours)
-      translation.lose_named(key, "the label {} selects the pods, and must be \"{}\"", key, name);
-    else
-      translation.lose_named(key, "the label \"{}\" {}, and its value at most 63 of these", key,
-                             kKeyRule);
+  const Pod& source = translation.pod();
+  if (source.kubernetes)
+    names.selector =
+        source.kubernetes->kind == "Pod" ? source.metadata.labels : source.kubernetes->selector;
+  const bool is_template = source.kubernetes && source.kubernetes->selector_place != nullptr;
+  const bool selects_itself = is_template || !names.selector.empty();
+  if (!selects_itself) add_instance(translation, names);
+  names.own = names.of_pods;
+  if (!source.controller_metadata) return names;
+  const Metadata of_controller = accepted(translation, *source.controller_metadata);
+  if (pod.kind == ExportedKind::kPod) {
+    add_to_pod(translation, "label", of_controller.labels, names.own.labels);
+    add_to_pod(translation, "annotation", of_controller.annotations, names.own.annotations);
+    return names;
   }
-  if (!selects_itself) {
-    names.labels[std::string(kInstanceLabel)] = name;
-    names.selector[std::string(kInstanceLabel)] = name;
-  }
-  for (auto& [key, value] : exported_annotations(translation))
-    if (is_label_key(key))
-      names.annotations[key] = value;
-    else
-      translation.lose_named(key, "the annotation \"{}\" {}", key, kKeyRule);
+  names.own = of_controller;
+  if (!selects_itself) names.own.labels.emplace(kInstanceLabel, translation.request().name);
   return names;
 }
 
@@ -102,8 +141,8 @@ YamlPart kubernetes_object(const KubernetesPod& pod, const ObjectNames& names,
   out.add("kind", kind);
   YamlPart metadata = out.add_object("metadata");
   metadata.add("name", name.empty() ? std::string_view(pod.translation.request().name) : name);
-  add_map("labels", names.labels, metadata);
-  if (kind == names.kind) add_map("annotations", names.annotations, metadata);
+  add_map("labels", names.own.labels, metadata);
+  if (kind == names.kind) add_map("annotations", names.own.annotations, metadata);
   return out;
 }
 
@@ -143,7 +182,7 @@ void add_service(const KubernetesPod& pod, const ObjectNames& names) {
       entry.add("name", port.name);
       entry.add("port", port.number);
       entry.add("targetPort", port.target);
-      if (port.protocol == Protocol::kUdp) entry.add("protocol", "UDP");
+      if (port.protocol != Protocol::kTcp) entry.add("protocol", name_of(port.protocol));
     }
   }
   pod.translation.add_document(out);

@@ -78,6 +78,8 @@ YamlPart kubernetes_pod_spec(const KubernetesPod& pod) {
   for (const Container& container : source.containers)
     add_kubernetes_container(pod, container, list);
   spec.add_unless_empty("volumes", kubernetes_volumes(pod));
+  if (source.kubernetes)
+    translation.copy_parts(*container_list_owner(source.containers.front()), spec);
   return spec;
 }
 

@@ -110,6 +110,8 @@ void add_volume(const KubernetesPod& pod, const Volume& volume, YamlPart& list) 
   if (is_claim && pod.kind == ExportedKind::kStatefulSet && !claim->second.spec.empty())
     return;  // of the template
   if (is_of_template(volume) && pod.kind == ExportedKind::kStatefulSet) return;
+  if (pod.translation.has_copied_parts(volume.place))
+    return list.add("", pod.translation.copy_of(*volume.place));
   YamlPart out = list.add_object();
   out.add("name", pod.volume_names.at(volume.name));
   switch (volume.kind) {
@@ -191,9 +193,12 @@ YamlPart kubernetes_mounts(const KubernetesPod& pod, const Container& container)
     if (read_only) mount.add("readOnly", true);
     return mount;
   };
-  for (const Mount& mount : container.mounts)
-    add(pod.volume_names.at(mount.volume), mount.path, is_read_only(container, mount))
-        .add_unless_empty("subPath", mount.sub_path);
+  for (const Mount& mount : container.mounts) {
+    YamlPart entry =
+        add(pod.volume_names.at(mount.volume), mount.path, is_read_only(container, mount));
+    entry.add_unless_empty("subPath", mount.sub_path);
+    if (mount.place != nullptr) pod.translation.copy_parts(*mount.place, entry);
+  }
   for (const MountPoint& point : container.mount_points)
     if (!is_mounted(container, point))
       add(pod.volume_names.at(point.name), point.path, point.read_only);

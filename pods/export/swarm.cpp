@@ -90,7 +90,9 @@ void lose_scaling_and_traffic(Translation& translation) {
         pod.replicas && (part.place == pod.replicas->place || part.place == pod.replicas->differs);
     const bool is_scaling = pod.scaling && part.place == pod.scaling->place;
     const bool is_of_knative = part.place->key.starts_with("autoscaling.knative.dev/");
-    if (is_of_knative || is_scaling)
+    if (part.is_copied)
+      translation.lose(part.place, "", "only a cluster of Kubernetes honours this");
+    else if (is_of_knative || is_scaling)
       translation.lose(part.place, "", "{}", kNoScaling);
     else if (!is_replicas)
       translation.lose(part.place, "", "{}, which Swarm does not have", part.sentence);
@@ -126,6 +128,14 @@ Result<std::vector<std::string>> expanded_words(const Translation& translation,
   return out;
 }
 
+/// The labels of a container: those of the pod, unless the service has them, and its own.
+Metadata metadata_of_container(const Pod& pod, const Container& container) {
+  Metadata out;
+  if (pod.controller_metadata) out = pod.metadata;
+  for (const auto& [name, value] : container.annotations) out.annotations[name] = value;
+  return out;
+}
+
 Result<void> add_swarm_service(SwarmStack& stack, const Container& container, YamlPart& services) {
   Translation& translation = stack.translation;
   const std::string name = service_name(translation, container, services);
@@ -152,7 +162,8 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
   TRY(add_swarm_mounts(stack, container, service));
   add_swarm_health_check(translation, container, service);
   service.add("stop_grace_period", fmt::format("{}s", grace_of(translation.pod()).count()));
-  service.add_unless_empty("labels", swarm_labels(translation, container.annotations));
+  service.add_unless_empty(
+      "labels", swarm_labels(translation, metadata_of_container(translation.pod(), container)));
   service.add_unless_empty("deploy", swarm_deploy(stack, container, service));
   services.add(name, service);
   return {};

@@ -81,8 +81,7 @@ void add_swarm_health_check(Translation& translation, const Container& container
 void add_swarm_security(Translation& translation, const Container& container, YamlPart& service);
 
 /// Labels of a container or of a service. Losses: those that Docker keeps for itself.
-YamlPart swarm_labels(Translation& translation,
-                      const std::map<std::string, std::string>& annotations);
+YamlPart swarm_labels(Translation& translation, const Metadata& metadata);
 
 /// ports of a service. Losses: an address; a port of the nodes that another service has.
 YamlPart swarm_ports(SwarmStack& stack, const Container& container);

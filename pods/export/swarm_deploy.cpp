@@ -149,11 +149,19 @@ bool has_host_port(const YamlPart& service) {
 
 }  // namespace
 
-YamlPart swarm_labels(Translation& translation,
-                      const std::map<std::string, std::string>& annotations) {
+YamlPart swarm_labels(Translation& translation, const Metadata& metadata) {
   constexpr std::string_view kReserved = "com.docker.";
+  std::map<std::string, std::string> all = metadata.labels;
+  for (const auto& [name, value] : metadata.annotations) {
+    const auto [label, is_new] = all.emplace(name, value);
+    if (!is_new && label->second != value)
+      translation.lose_named(name,
+                             "\"{}\" is a label, \"{}\", and an annotation, \"{}\": Swarm has "
+                             "labels only",
+                             name, label->second, value);
+  }
   YamlPart out = translation.new_object();
-  for (const auto& [name, value] : annotations)
+  for (const auto& [name, value] : all)
     if (name.starts_with(kReserved))
       translation.lose_named(name, "the label \"{}\" is one of Docker's own", name);
     else
@@ -204,7 +212,8 @@ YamlPart swarm_deploy(SwarmStack& stack, const Container& container, const YamlP
         .add("constraints",
              std::vector<std::string>{fmt::format("node.labels.{} == true", stack.volume_label())});
   out.add_unless_empty("resources", swarm_resources(translation, container));
-  out.add_unless_empty("labels", swarm_labels(translation, pod.annotations));
+  const Metadata& of_service = pod.controller_metadata ? *pod.controller_metadata : pod.metadata;
+  out.add_unless_empty("labels", swarm_labels(translation, of_service));
   return out;
 }
 

@@ -48,12 +48,50 @@ bool is_boolean_member(std::string_view key) {
                                                 "publishNotReadyAddresses",
                                                 "allocateLoadBalancerNodePorts",
                                                 "paused",
+                                                "hostIPC",
+                                                "hostPID",
+                                                "privileged",
+                                                "setHostnameAsFQDN",
+                                                "stdin",
+                                                "stdinOnce",
+                                                "tty",
                                                 "hostUsers",
                                                 "automountServiceAccountToken"};
   return std::ranges::find(kNames, key) != std::end(kNames);
 }
 
 }  // namespace
+
+Translation::Translation(const ExportRequest& request)
+    : request_(&request),
+      left_out_(request.workload.left_out.begin(), request.workload.left_out.end()) {
+  for (const Elsewhere& part : pod().elsewhere) {
+    if (!part.is_copied) continue;
+    to_copy_.insert(part.place);
+    for (Place place = part.place; place != nullptr && around_copied_.insert(place).second;)
+      place = place->parent;
+  }
+}
+
+void Translation::copy_parts(const bundle::Node& object, YamlPart& out) {
+  for (const bundle::Node* member = object.first; member != nullptr; member = member->next) {
+    if (!has_copied_parts(member)) continue;
+    const bool is_part = to_copy_.contains(member);
+    if (member->is_object() && !is_part) {
+      YamlPart same = out.object_in(member->key);
+      copy_parts(*member, same);
+    } else if (is_part) {
+      bundle::Editor::remove(out.node(), member->key);
+      out.add(member->key, copy_of(*member));
+    }
+  }
+}
+
+void Translation::lose_parts_without_copy() {
+  for (const Elsewhere& part : pod().elsewhere)
+    if (to_copy_.contains(part.place))
+      lose(part.place, "", "has no place in the objects that are written");
+}
 
 void Translation::add_loss(Place place, std::string_view member, std::string sentence) {
   const Workload& workload = request_->workload;
@@ -78,6 +116,7 @@ void Translation::add_named_loss(std::string_view name, std::string sentence) {
 }
 
 bundle::Node* Translation::copy(const bundle::Node& node) {
+  to_copy_.erase(&node);
   bundle::Node* out = document_.make(node.kind);
   *out = node;
   out->first = out->next = nullptr;

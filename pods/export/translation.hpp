@@ -17,9 +17,7 @@ namespace ocirun::pods {
 /// A workload on its way to another engine: what is asked for, and what is found on the way.
 class Translation {
  public:
-  explicit Translation(const ExportRequest& request)
-      : request_(&request),
-        left_out_(request.workload.left_out.begin(), request.workload.left_out.end()) {}
+  explicit Translation(const ExportRequest& request);
 
   const ExportRequest& request() const { return *request_; }
   const Pod& pod() const { return request_->workload.pod; }
@@ -53,6 +51,14 @@ class Translation {
   /// yes, no, on and off without quotes are booleans where Kubernetes wants one.
   YamlPart copy_of(const bundle::Node& node);
 
+  /// Whether the value is or has a part that nothing in the Pod says (Elsewhere::is_copied).
+  bool has_copied_parts(Place place) const { return around_copied_.contains(place); }
+  /// Copies these parts of an object of the document into `out`, which is the same object in the
+  /// output. Leaves out those in a list: who writes the items calls this for each item.
+  void copy_parts(const bundle::Node& object, YamlPart& out);
+  /// A loss for each of these parts that no copy has.
+  void lose_parts_without_copy();
+
   /// The output. Errors: something was lost, and the request is not lossy.
   Result<Exported> finish();
 
@@ -62,7 +68,8 @@ class Translation {
   bundle::Node* copy(const bundle::Node& node);
 
   const ExportRequest* request_;
-  std::set<Place> left_out_;  // by --ignore
+  std::set<Place> left_out_;                 // by --ignore
+  std::set<Place> to_copy_, around_copied_;  // parts without a copy yet; all and what they are in
   bundle::Document document_;
   std::vector<const bundle::Node*> documents_;
   std::string introduction_;

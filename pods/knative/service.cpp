@@ -96,23 +96,23 @@ void read_start_order(Value at, Pod& pod) {
 constexpr std::string_view kOneInstance = "one machine runs one instance";
 constexpr std::string_view kByTheCluster = "a cluster sets it";
 
-struct Metadata {
+struct NamedMetadata : Metadata {
   std::string name;
-  std::map<std::string, std::string> labels, annotations;
   Place annotations_place = nullptr;
 };
 
-constexpr auto kMetadata = exact_fields<Metadata>(field("name", &Metadata::name, dns_name),
-                                                  field("labels", &Metadata::labels, string_map),
-                                                  part("annotations",
-                                                       [](Value at, Metadata& out) {
-                                                         out.annotations_place = &at.node();
-                                                         return string_map(at, out.annotations);
-                                                       }))
-                               .beside(&warn_of_cluster_name);
+constexpr auto kMetadata =
+    exact_fields<NamedMetadata>(field("name", &NamedMetadata::name, dns_name),
+                                field("labels", &NamedMetadata::labels, string_map),
+                                part("annotations",
+                                     [](Value at, NamedMetadata& out) {
+                                       out.annotations_place = &at.node();
+                                       return string_map(at, out.annotations);
+                                     }))
+        .beside(&warn_of_cluster_name);
 
 /// Annotations that ask for a number of instances.
-void read_scaling(const Metadata& metadata, bundle::Report& report, Pod& out) {
+void read_scaling(const NamedMetadata& metadata, bundle::Report& report, Pod& out) {
   if (metadata.annotations_place == nullptr) return;
   for (const Value item : Value(*metadata.annotations_place, report)) {
     const std::string_view name = item.key();
@@ -152,7 +152,7 @@ void read_order(Value document, Pod& out) {
 }
 
 /// Annotations of Cloud Run that give the containers something which they do not get here.
-void warn_of_cloud(const Metadata& metadata, bundle::Report& report) {
+void warn_of_cloud(const NamedMetadata& metadata, bundle::Report& report) {
   constexpr std::string_view kNetwork = "the pod has the network that --net gives it";
   static constexpr std::pair<std::string_view, std::string_view> kGifts[] = {
       {"run.googleapis.com/cloudsql-instances", "no proxy of Cloud SQL runs beside the containers"},
@@ -166,21 +166,23 @@ void warn_of_cloud(const Metadata& metadata, bundle::Report& report) {
       if (item.key() == name) item.warning("has no effect: {}", why);
 }
 
-bool read_metadata(Value at, Pod& out, std::string& name) {
-  Metadata metadata;
+bool read_metadata(Value at, Pod& out, std::string& name, Metadata& kept) {
+  NamedMetadata metadata;
   if (!kMetadata(at, metadata)) return false;
   name = metadata.name;
   read_scaling(metadata, at.report(), out);
   warn_of_cloud(metadata, at.report());
-  keep_metadata(metadata.labels, metadata.annotations, out);
+  keep_metadata(std::move(metadata), kept);
   return true;
 }
 
 /// The template of a Configuration and of a Service.
-constexpr auto kTemplate = exact_fields<Pod>(
-    part("metadata",
-         [](Value at, Pod& out) { return read_metadata(at, out, out.knative->revision); }),
-    required_part("spec", knative_revision));
+constexpr auto kTemplate =
+    exact_fields<Pod>(part("metadata",
+                           [](Value at, Pod& out) {
+                             return read_metadata(at, out, out.knative->revision, out.metadata);
+                           }),
+                      required_part("spec", knative_revision));
 
 struct Target {
   std::optional<std::uint32_t> percent;
@@ -214,8 +216,10 @@ constexpr auto kServiceSpec =
     exact_fields<Pod>(required_part("template", kTemplate), part("traffic", traffic));
 constexpr auto kConfigurationSpec = exact_fields<Pod>(required_part("template", kTemplate));
 
+/// A Revision is the metadata of its pods, and the others have a template for these.
 bool metadata(Value at, Pod& out) {
-  if (!read_metadata(at, out, out.name)) return false;
+  Metadata& kept = out.controller_metadata ? *out.controller_metadata : out.metadata;
+  if (!read_metadata(at, out, out.name, kept)) return false;
   if (!out.name.empty()) return true;
   at.problem_at("name", "is missing, it is required");
   return false;
@@ -248,6 +252,7 @@ void read_knative(Value at, Pod& out) {
   if (!kind) return at.problem_at("kind", "is missing, it is required");
   if (!kDocumentKind(*kind, document)) return;
   KnativeNames& names = *out.knative;
+  if (document != Document::kRevision) out.controller_metadata.emplace();
   switch (document) {
     case Document::kService:
       read_document(at, out, kServiceSpec);

@@ -55,7 +55,8 @@ bool autoscaler(Value at, Beside& out) {
   Autoscaler read;
   if (!kTable(at, read)) return false;
   const Value target = *at.member("scaleTargetRef");
-  if (read.target.name != out.pod->name || read.target.kind != out.pod->kubernetes->kind) {
+  if (read.target.name != out.pod->kubernetes->name ||
+      read.target.kind != out.pod->kubernetes->kind) {
     target.warning("the autoscaler has no effect: it scales another workload");
     return true;
   }

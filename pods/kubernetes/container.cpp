@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pods/kubernetes/names.hpp"
+#include "pods/kubernetes/unsupported.hpp"
 #include "pods/kubernetes/workload.hpp"
 
 namespace ocirun::pods {
@@ -69,25 +70,12 @@ bool is_of_sidecar(Value member) {
 bool refuse_other_container_member(Value member) {
   if (is_of_sidecar(member)) {
     static_cast<void>(member.report().ignores(member.key()));  // would not help
-    member.problem(
-        "is not supported: \"Always\" makes the init container a sidecar, which runs beside the "
-        "others: move it to containers");
+    refuse_always(member,
+                  "\"Always\" makes the init container a sidecar, which runs beside the others: "
+                  "move it to containers");
     return true;
   }
-  constexpr std::string_view kNoTerminal =
-      "nobody is at the terminal of a container that serves requests";
-  static constexpr std::array kOthers{
-      UnsupportedName{"lifecycle",
-                      "containers have no hooks; --grace is the time that a stop gives"},
-      UnsupportedName{"restartPolicy", "--restart says when a container is started again"},
-      UnsupportedName{"restartPolicyRules", "--restart says when a container is started again"},
-      UnsupportedName{"resizePolicy", "resources are those of the start"},
-      UnsupportedName{"stdin", kNoTerminal},
-      UnsupportedName{"stdinOnce", kNoTerminal},
-      UnsupportedName{"tty", kNoTerminal},
-      UnsupportedName{"volumeDevices", "containers get no devices of the host"},
-  };
-  return refuse_if_listed(member, kOthers);
+  return refuse_if_listed(member, unsupported_of(PartOfPod::kContainer));
 }
 
 bool pod_containers(Value at, std::vector<Container>& out, bool (*reader)(Value, Container&),
@@ -116,6 +104,7 @@ void check_init_containers(Value at, const Pod& pod) {
   for (const Container& container : pod.containers) names.insert(container.name);
   for (const Container& init : pod.init_containers) {
     const Value place(*init.place, at.report());
+    if (text_of_member(*init.place, "restartPolicy") == "Always") continue;  // a sidecar
     for (const std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe", "ports"})
       if (place.member(name))
         place.problem_at(name, "an init container has no probes and no ports");

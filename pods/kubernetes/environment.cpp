@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pods/kubernetes/pod_spec.hpp"
+#include "pods/kubernetes/unsupported.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -35,12 +36,6 @@ bool config_map_key(Value at, EnvVariable& out) {
   return true;
 }
 
-constexpr std::array kOtherValues{
-    UnsupportedName{"resourceFieldRef", "write the number as value", true},
-    UnsupportedName{"fileKeyRef", "write the value, or take it from a secret or a config map",
-                    true},
-};
-
 /// The path of a field, which resolve_fields() turns into a value.
 bool field_path(Value at, EnvVariable& out) {
   static constexpr auto kReference = exact_fields<EnvVariable>(
@@ -60,7 +55,9 @@ template <typename... Rows>
 constexpr auto value_from(Rows... rows) {
   return exact_fields<EnvVariable>(part("secretKeyRef", secret_key),
                                    part("configMapKeyRef", config_map_key), rows...)
-      .beside([](Value member) { return refuse_if_listed(member, kOtherValues); });
+      .beside([](Value member) {
+        return refuse_if_listed(member, unsupported_of(PartOfPod::kVariable));
+      });
 }
 constexpr auto kKnativeValue = value_from(
     not_supported("fieldRef", "a pod has no object in a cluster whose fields could be read"));

@@ -23,12 +23,12 @@ std::string value_in(const std::map<std::string, std::string>& values, const std
 
 /// The value of a field; nothing for a field that only a cluster has.
 std::optional<std::string> field_value(std::string_view path, const Pod& pod) {
-  if (path == kNameField) return pod.name;
+  if (auto value = field_of_name(path, pod, pod.name)) return value;
   if (path == "metadata.namespace") return pod.kubernetes->name_space;
   if (const auto label = key_in(path, "metadata.labels"))
-    return value_in(pod.kubernetes->labels, *label);
+    return value_in(pod.metadata.labels, *label);
   if (const auto annotation = key_in(path, "metadata.annotations"))
-    return value_in(pod.kubernetes->annotations, *annotation);
+    return value_in(pod.metadata.annotations, *annotation);
   if (path == "spec.serviceAccountName") return pod.kubernetes->account;
   return std::nullopt;
 }

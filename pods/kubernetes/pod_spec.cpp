@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pods/images/manifest.hpp"
+#include "pods/kubernetes/unsupported.hpp"
 #include "pods/kubernetes/workload.hpp"
 
 namespace ocirun::pods {
@@ -34,8 +35,7 @@ bool node_selector(Value at, Pod& out) {
     const bool is_system = member.key() == "kubernetes.io/os";
     const std::string own = is_arch ? Platform::host().architecture : "linux";
     if ((!is_arch && !is_system) || member.node().text == own) continue;
-    member.problem("must be {}, as this host is, not {}", own, found(member));
-    good = false;
+    good &= refuse_known_name(member, fmt::format("this host is {}, not {}", own, found(member)));
   }
   if (labels.empty()) out.kubernetes->asking_nothing.insert(&at.node());
   if (good && !labels.empty()) at.warning("has no effect: one machine runs all pods");
@@ -81,14 +81,15 @@ struct SystemName {
   std::string name;
 };
 
-bool operating_system(Value at, Pod& /*out*/) {
+bool operating_system(Value at, Pod& out) {
   static constexpr auto kTable =
       exact_fields<SystemName>(required("name", &SystemName::name, nonempty_string));
   SystemName system;
   if (!kTable(at, system)) return false;
-  if (system.name == "linux") return true;
-  at.problem_at("name", "must be linux: containers of another system do not run here");
-  return false;
+  out.kubernetes->of_pod.push_back(&at.node());
+  out.kubernetes->asking_nothing.insert(&at.node());
+  return system.name == "linux" ||
+         refuse_known(*at.member("name"), "os", "containers of another system do not run here");
 }
 
 /// The host name of a pod is the pod's name.
@@ -102,19 +103,6 @@ bool host_name(Value at, Pod& out) {
 }
 
 constexpr std::string_view kOneMachine = "one machine runs all pods";
-constexpr std::array kUnsupportedOfPod{
-    UnsupportedName{"activeDeadlineSeconds", "a pod runs until it is stopped"},
-    UnsupportedName{"dnsConfig", "containers have the name servers of the host"},
-    UnsupportedName{"ephemeralContainers", "`ocirun pod exec` runs a program in a container"},
-    UnsupportedName{"hostAliases", "/etc/hosts has the name of the pod only"},
-    UnsupportedName{"hostIPC", "containers share the pod's namespace"},
-    UnsupportedName{"hostnameOverride", "the host name is the name of the pod"},
-    UnsupportedName{"hostPID", "containers do not see the processes of the host"},
-    UnsupportedName{"resourceClaims", "containers get no devices of the host"},
-    UnsupportedName{"resources", "write resources in each container"},
-    UnsupportedName{"setHostnameAsFQDN", "the host name is the name of the pod"},
-    UnsupportedName{"workloadRef", kOneMachine},
-};
 
 constexpr auto kPodSpec =
     exact_fields<Pod>(
@@ -152,7 +140,8 @@ constexpr auto kPodSpec =
         of_cluster("subdomain", "--network NAME gives pods names for each other"),
         of_cluster("tolerations", kOneMachine),
         of_cluster("topologySpreadConstraints", kOneMachine))
-        .beside([](Value member) { return refuse_if_listed(member, kUnsupportedOfPod); });
+        .beside(
+            [](Value member) { return refuse_if_listed(member, unsupported_of(PartOfPod::kPod)); });
 
 std::string address_in(const bundle::Node& port) {
   return std::string(text_of_member(port, "hostIP"));

@@ -22,8 +22,10 @@ bool complete_names(Value at, std::string_view member, std::vector<std::string>&
   for (std::string& name : names) {
     if (member == "drop" && name == "ALL") continue;
     if (name == "ALL") {
-      at.problem_at(member, "ALL is not supported: name each capability that the container needs");
-      return false;
+      if (!refuse_known(*at.member(member), "capabilities",
+                        "ALL are too many: name each capability that the container needs"))
+        return false;
+      continue;
     }
     if (!linux::capability_number(whole_name(name))) {
       at.problem_at(member, "unknown capability \"{}\"", name);
@@ -92,6 +94,7 @@ bool context_capabilities(Value at, Container& container, Dialect dialect) {
         return false;
       }
   if (!complete_names(at, "add", change.added)) return false;
+  std::erase(change.added, "ALL");  // is not supported
   if (std::ranges::find(change.dropped, "ALL") != change.dropped.end()) {
     out.retained_capabilities = std::move(change.added);
     return true;

@@ -2,13 +2,14 @@
 #include <array>
 
 #include "pods/kubernetes/privileges.hpp"
+#include "pods/kubernetes/unsupported.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 /// A numeric id as text, as Container has it.
 template <typename Reader>
-constexpr auto id_text(std::string Container::* member, Reader reader) {
+constexpr auto id_text(std::string Container::*member, Reader reader) {
   return [=](Value at, Container& out) {
     std::conditional_t<std::same_as<Reader, decltype(&bundle::uid)>, Uid, Gid> id;
     if (!reader(at, id)) return false;
@@ -40,15 +41,13 @@ constexpr auto container_members(Rows... rows) {
       rows...);
 }
 
-constexpr UnsupportedName kWindows{"windowsOptions",
-                                   "containers of another system do not run here"};
 constexpr std::string_view kForbidden = "the Knative contract does not let a developer set it";
 constexpr std::array kForbiddenSecurity{
     UnsupportedName{"privileged", kForbidden},
     UnsupportedName{"procMount", kForbidden},
     UnsupportedName{"seLinuxOptions", kForbidden},
     UnsupportedName{"appArmorProfile", kForbidden},
-    kWindows,
+    UnsupportedName{"windowsOptions", "containers of another system do not run here"},
 };
 constexpr auto kKnativeSecurity = container_members<Dialect::kKnative>().beside(
     [](Value member) { return refuse_if_listed(member, kForbiddenSecurity); });
@@ -66,13 +65,7 @@ constexpr auto kContainerSecurity =
                       refuse_known_name(at, "a container sees the safe part of /proc");
              }))
         .beside([](Value member) {
-          static constexpr std::array kOthers{
-              UnsupportedName{"privileged",
-                              "containers get no devices of the host, capabilities.add gives "
-                              "single powers"},
-              kWindows,
-          };
-          return refuse_if_listed(member, kOthers);
+          return refuse_if_listed(member, unsupported_of(PartOfPod::kContainerSecurity));
         });
 
 /// What a pod's securityContext says for all containers.
@@ -109,12 +102,7 @@ constexpr auto kPodSecurity =
         only_word("supplementalGroupsPolicy", "Merge", "a process has the groups of its image too"),
         no_effect("fsGroupChangePolicy", "a volume gets its group when it is made"))
         .beside([](Value member) {
-          static constexpr std::array kOthers{
-              UnsupportedName{"sysctls", "a pod has the settings of a new namespace"},
-              UnsupportedName{"seLinuxChangePolicy", "volumes keep their labels"},
-              kWindows,
-          };
-          return refuse_if_listed(member, kOthers);
+          return refuse_if_listed(member, unsupported_of(PartOfPod::kPodSecurity));
         });
 
 void take_over(const PodContext& context, Container& container) {

@@ -5,6 +5,7 @@
 
 #include "linux/base/name_table.hpp"
 #include "pods/kubernetes/pod_spec.hpp"
+#include "pods/kubernetes/unsupported.hpp"
 #include "pods/kubernetes/workload.hpp"
 
 namespace ocirun::pods {
@@ -28,10 +29,8 @@ constexpr linux::Named<ServiceType> kServiceTypes[] = {
 bool service_type(Value at, ServiceType& out) {
   if (!at.node().is_string() || at.node().text != "ExternalName")
     return word_of<kServiceTypes>("type of a Service")(at, out);
-  at.problem(
-      "ExternalName is not supported: it gives another server a name, and leads to no pod "
-      "(--ignore Service leaves out the Services)");
-  return false;
+  return refuse_known(at, "Service",
+                      "ExternalName gives another server a name, and leads to no pod");
 }
 
 struct ServiceSpec {
@@ -66,13 +65,7 @@ constexpr auto kServiceSpec =
         no_effect("healthCheckNodePort", kNoBalancer),
         no_effect("trafficDistribution", kNoBalancer))
         .beside([](Value member) {
-          static constexpr std::array kOthers{
-              UnsupportedName{"externalIPs", "--publish chooses an address of the host"},
-              UnsupportedName{"externalName", "a Service leads to the pod of this file"},
-              UnsupportedName{"loadBalancerSourceRanges",
-                              "the ports of the host are open to all addresses"},
-          };
-          return refuse_if_listed(member, kOthers);
+          return refuse_if_listed(member, unsupported_of(PartOfPod::kService));
         });
 
 /// The ports of the containers: the first of each name and of each number.
@@ -139,8 +132,8 @@ void read_service_port(ServiceType type, const ServicePort& port, Value at, cons
 
 bool selects(const ServiceSpec& service, const Pod& pod) {
   return !service.selector.empty() && std::ranges::all_of(service.selector, [&](const auto& label) {
-    const auto own = pod.kubernetes->labels.find(label.first);
-    return own != pod.kubernetes->labels.end() && own->second == label.second;
+    const auto own = pod.metadata.labels.find(label.first);
+    return own != pod.metadata.labels.end() && own->second == label.second;
   });
 }
 

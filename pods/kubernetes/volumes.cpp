@@ -6,6 +6,7 @@
 
 #include "linux/base/text.hpp"
 #include "pods/kubernetes/pod_spec.hpp"
+#include "pods/kubernetes/unsupported.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -133,37 +134,6 @@ bool host_path(Value at, Volume& out) {
   return true;
 }
 
-constexpr std::string_view kClaimInstead =
-    "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory";
-constexpr std::array kOtherSources{
-    UnsupportedName{"projected", "mount a volume for each secret and config map", true},
-    UnsupportedName{"downwardAPI", "a pod has no object in a cluster whose fields could be read",
-                    true},
-    UnsupportedName{"ephemeral", kClaimInstead, true},
-    UnsupportedName{"csi", kClaimInstead, true},
-    UnsupportedName{"nfs", kClaimInstead, true},
-    UnsupportedName{"iscsi", kClaimInstead, true},
-    UnsupportedName{"fc", kClaimInstead, true},
-    UnsupportedName{"cephfs", kClaimInstead, true},
-    UnsupportedName{"rbd", kClaimInstead, true},
-    UnsupportedName{"glusterfs", kClaimInstead, true},
-    UnsupportedName{"image", kClaimInstead, true},
-    UnsupportedName{"gitRepo", kClaimInstead, true},
-    UnsupportedName{"flexVolume", kClaimInstead, true},
-    UnsupportedName{"cinder", kClaimInstead, true},
-    UnsupportedName{"awsElasticBlockStore", kClaimInstead, true},
-    UnsupportedName{"azureDisk", kClaimInstead, true},
-    UnsupportedName{"azureFile", kClaimInstead, true},
-    UnsupportedName{"gcePersistentDisk", kClaimInstead, true},
-    UnsupportedName{"vsphereVolume", kClaimInstead, true},
-    UnsupportedName{"portworxVolume", kClaimInstead, true},
-    UnsupportedName{"photonPersistentDisk", kClaimInstead, true},
-    UnsupportedName{"flocker", kClaimInstead, true},
-    UnsupportedName{"quobyte", kClaimInstead, true},
-    UnsupportedName{"scaleIO", kClaimInstead, true},
-    UnsupportedName{"storageos", kClaimInstead, true},
-};
-
 template <typename... Rows>
 constexpr auto volume_fields(Rows... rows) {
   return exact_fields<Volume>(required("name", &Volume::name, dns_label),
@@ -171,9 +141,12 @@ constexpr auto volume_fields(Rows... rows) {
                               part("secret", key_files("", "secretName")),
                               part("configMap", key_files(kConfigMapPrefix, "name")),
                               part("persistentVolumeClaim", claim), rows...)
-      .beside([](Value member) { return refuse_if_listed(member, kOtherSources); });
+      .beside([](Value member) {
+        return refuse_if_listed(member, unsupported_of(PartOfPod::kVolume));
+      });
 }
-constexpr auto kKnativeVolume = volume_fields(not_supported("hostPath", kClaimInstead));
+constexpr auto kKnativeVolume = volume_fields(not_supported(
+    "hostPath", "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory"));
 constexpr auto kKubernetesVolume = volume_fields(part("hostPath", host_path));
 
 constexpr std::array<std::string_view, 5> kSources = {"emptyDir", "secret", "configMap",
@@ -181,10 +154,11 @@ constexpr std::array<std::string_view, 5> kSources = {"emptyDir", "secret", "con
 
 /// Whether the volume has a source that --ignore leaves out.
 bool has_ignored_source(Value at, bool is_knative) {
+  const auto others = unsupported_of(PartOfPod::kVolume);
   for (const Value member : at) {
-    const bool is_other = std::ranges::find(kOtherSources, member.key(), &UnsupportedName::name) !=
-                              kOtherSources.end() ||
-                          (is_knative && member.key() == "hostPath");
+    const bool is_other =
+        std::ranges::find(others, member.key(), &UnsupportedName::name) != others.end() ||
+        (is_knative && member.key() == "hostPath");
     if (is_other && at.report().ignores(member.key())) return true;
   }
   return false;
@@ -204,16 +178,10 @@ bool volume(Value at, Volume& out, Dialect dialect) {
     out.source = out.name;
     return true;
   }
+  if (given == 0 && at.report().has_unsupported_in(at.node())) return true;
   at.problem("must have exactly one of {}, not {}", bundle::comma_list(sources), given);
   return false;
 }
-
-constexpr std::array kOtherWays{
-    UnsupportedName{"subPathExpr", "write subPath, without variables"},
-    UnsupportedName{"mountPropagation",
-                    "mounts of the host do not appear in a container that runs"},
-    UnsupportedName{"recursiveReadOnly", "readOnly holds for all that is mounted below the volume"},
-};
 
 constexpr auto kMount =
     placed(exact_fields<Mount>(required("name", &Mount::volume, dns_label),
@@ -225,7 +193,9 @@ constexpr auto kMount =
                                          return true;
                                        return path_in_volume(at, out);
                                      }))
-               .beside([](Value member) { return refuse_if_listed(member, kOtherWays); }));
+               .beside([](Value member) {
+                 return refuse_if_listed(member, unsupported_of(PartOfPod::kMount));
+               }));
 
 }  // namespace
 

@@ -13,9 +13,8 @@ namespace {
 constexpr std::string_view kSetByCluster = "a cluster sets it";
 constexpr std::string_view kOneInstance = "one machine runs one instance";
 
-struct PodMetadata {
+struct PodMetadata : Metadata {
   std::string name, name_space;
-  std::map<std::string, std::string> labels, annotations;
 };
 
 constexpr auto kNamespace = part("namespace", [](Value at, PodMetadata& out) {
@@ -56,7 +55,7 @@ bool is_recreate(const bundle::Node& node) { return text_of_member(node, "type")
 
 bool replica_count(Value at, Pod& out) {
   std::uint32_t count = 1;
-  if (!bundle::range(1, 2'147'483'647)(at, count)) return false;
+  if (!bundle::range(0, 2'147'483'647)(at, count)) return false;
   ask_for_replicas(at, count, out);
   return true;
 }
@@ -71,24 +70,24 @@ bool label_selector(Value at, Pod& out) {
       exact_fields<LabelSelector>(field("matchLabels", &LabelSelector::labels, string_map),
                                   part("matchExpressions", [](Value expressions, LabelSelector&) {
                                     if (asks_for_nothing(expressions.node())) return true;
-                                    expressions.problem("is not supported: write matchLabels");
-                                    return false;
+                                    return refuse_always(expressions, "write matchLabels");
                                   }));
   LabelSelector selector;
   if (!kTable(at, selector)) return false;
-  if (selector.labels.empty()) {
+  if (selector.labels.empty() && !at.report().has_unsupported_in(at.node())) {
     at.problem("must have matchLabels");
     return false;
   }
   out.kubernetes->selector = selector.labels;
+  out.kubernetes->selector_place = &at.node();
   // The labels of metadata with a fault were not read. The fault is reported already.
   const bundle::Node* metadata = at.node().parent->find("template");
   if (metadata != nullptr && metadata->is_object()) metadata = metadata->find("metadata");
   if (metadata != nullptr && at.report().has_problem_below(bundle::pointer_to(*metadata)))
     return true;
   for (const auto& [name, value] : selector.labels) {
-    const auto label = out.kubernetes->labels.find(name);
-    if (label != out.kubernetes->labels.end() && label->second == value) continue;
+    const auto label = out.metadata.labels.find(name);
+    if (label != out.metadata.labels.end() && label->second == value) continue;
     at.problem("the label {}: \"{}\" is not that of the template", name, value);
     return false;
   }
@@ -135,7 +134,7 @@ bool volume_templates(Value at, Pod& out) {
     Volume& volume = out.volumes.emplace_back(std::move(read.volume));
     volume.name = read.metadata.name;
     volume.kind = Volume::Source::kOperator;
-    volume.source = claim_of_template(read.metadata.name, out.name);
+    volume.source = claim_of_template(read.metadata.name, out.kubernetes->name);
     volume.is_claimed = true;
     volume.place = &item.node();
     if (!volume.name.empty()) continue;
@@ -163,27 +162,24 @@ void read_object(Value at, Pod& out, std::string_view version, Spec spec) {
                     no_effect("status", kSetByCluster))(at, out);
 }
 
-/// Reads the metadata of the object and of the template of its pods. The labels of the pods take
-/// precedence: a Service selects by them.
+/// Reads the metadata of the object and of the template of its pods.
 void take_metadata(Value at, Pod& out) {
   KubernetesParts& parts = *out.kubernetes;
   PodMetadata own, of_pods;
   if (const auto metadata = at.member("metadata")) kObjectMetadata(*metadata, own);
-  out.name = own.name;
+  parts.name = out.name = own.name;
+  if (parts.kind == "StatefulSet" && !own.name.empty()) out.name = first_pod_of(own.name);
   if (!own.name_space.empty()) parts.name_space = own.name_space;
   if (parts.kind == "Pod") {
-    parts.labels = own.labels;
-    parts.annotations = own.annotations;
-  } else {
-    auto place = at.member("spec");
-    for (const std::string_view member : {"template", "metadata"})
-      if (place) place = place->member(member);
-    if (place) kTemplateMetadata(*place, of_pods);
-    parts.labels = of_pods.labels;
-    parts.annotations = of_pods.annotations;
-    keep_metadata(of_pods.labels, of_pods.annotations, out);
+    out.metadata = std::move(own);
+    return;
   }
-  keep_metadata(own.labels, own.annotations, out);
+  out.controller_metadata = std::move(own);
+  auto place = at.member("spec");
+  for (const std::string_view member : {"template", "metadata"})
+    if (place) place = place->member(member);
+  if (place) kTemplateMetadata(*place, of_pods);
+  out.metadata = std::move(of_pods);
 }
 
 constexpr std::array<std::string_view, 3> kKinds = {"Pod", "Deployment", "StatefulSet"};
@@ -199,6 +195,7 @@ bool is_kubernetes_workload(const bundle::Node& root) {
 
 void read_kubernetes(Value at, Pod& out) {
   out.kind = Kind::kKubernetes;
+  at.report().defer_unsupported();  // `pod export` copies it
   KubernetesParts& parts = out.kubernetes.emplace();
   parts.kind = text_of_member(at.node(), "kind");
   parts.document = &at.node();

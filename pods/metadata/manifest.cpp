@@ -208,7 +208,7 @@ std::string pod_manifest(const Workload& workload, const Reified& reified) {
   write_apps(pod, reified, out);
   write_volumes(pod, reified, out);
   copy_member(written, "isolators", out);
-  write_named_values("annotations", ac_names(pod.annotations), out);
+  write_named_values("annotations", ac_names(bundle_annotations(pod)), out);
   write_ports(pod, reified, out);
   for (const std::string_view key : {"userAnnotations", "userLabels"})
     copy_member(written, key, out);
@@ -221,7 +221,7 @@ std::vector<Resource> resources_of(const Workload& workload, const Reified& reif
   constexpr const char* kText = "text/plain; charset=us-ascii";
   constexpr const char* kJson = "application/json";
   std::vector<Resource> resources{
-      {"pod/annotations", kJson, list_text(ac_names(workload.pod.annotations))},
+      {"pod/annotations", kJson, list_text(ac_names(bundle_annotations(workload.pod)))},
       {"pod/manifest", kJson, pod_manifest(workload, reified)},
       {"pod/uuid", kText, uuid}};
   for (const ReifiedApp& app : reified.apps) {

@@ -57,7 +57,12 @@ struct ConfigFile {
   Place place = nullptr;
 };
 
-enum class Protocol : std::uint8_t { kTcp, kUdp };
+/// SCTP is exported, and refused by `pod run`.
+enum class Protocol : std::uint8_t { kTcp, kUdp, kSctp };
+constexpr std::string_view name_of(Protocol protocol) {
+  constexpr std::string_view kNames[] = {"TCP", "UDP", "SCTP"};
+  return kNames[static_cast<std::size_t>(protocol)];
+}
 
 /// A port on which the container listens.
 struct Port {

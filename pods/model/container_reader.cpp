@@ -51,7 +51,7 @@ constexpr std::array kOtherMembers{
 };
 bool is_kubernetes_member(Value member) {
   if (member.key() != "grpc") return refuse_if_listed(member, kOtherMembers);
-  member.problem("is not supported: write tcpSocket, httpGet or exec");
+  refuse_always(member, "write tcpSocket, httpGet or exec");
   return true;
 }
 
@@ -87,6 +87,7 @@ bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool 
     if (at.member(name)) ++given;
   if (given == 0 && needed == Question::kTcpByDefault) out.question = TcpProbe{};
   if (given == 1 || (given == 0 && needed == Question::kTcpByDefault)) return true;
+  if (given == 0 && at.report().has_unsupported_in(at.node())) return true;  // grpc
   at.problem("must have exactly one of exec, httpGet and tcpSocket, not {}", given);
   return false;
 }

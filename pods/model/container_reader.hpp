@@ -27,11 +27,11 @@ bool container_image(Value at, Container& out);
 /// The reader of a row whose struct has a Container as member `container`. It reads the value into
 /// `member` of the container.
 template <typename Member, typename Reader>
-constexpr auto of_container(Member Container::* member, Reader reader) {
+constexpr auto of_container(Member Container::*member, Reader reader) {
   return [=](Value at, auto& out) { return reader(at, out.container.*member); };
 }
 template <typename Member, typename Reader>
-constexpr auto of_container(std::optional<Member> Container::* member, Reader reader) {
+constexpr auto of_container(std::optional<Member> Container::*member, Reader reader) {
   return [=](Value at, auto& out) { return reader(at, (out.container.*member).emplace()); };
 }
 

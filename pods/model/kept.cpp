@@ -4,12 +4,20 @@
 
 namespace ocirun::pods {
 
-void keep_metadata(std::map<std::string, std::string>& labels,
-                   std::map<std::string, std::string>& annotations, Pod& out) {
-  for (const auto& [name, value] : labels)
-    if (!annotations.contains(name) && !out.annotations.contains(name)) out.labels[name] = value;
-  annotations.merge(labels);
-  out.annotations.merge(annotations);
+void keep_metadata(Metadata more, Metadata& out) {
+  out.labels.merge(more.labels);
+  out.annotations.merge(more.annotations);
+}
+
+std::map<std::string, std::string> bundle_annotations(const Pod& pod) {
+  std::map<std::string, std::string> merged;
+  const auto add = [&](const Metadata& metadata) {
+    merged.insert(metadata.annotations.begin(), metadata.annotations.end());
+    merged.insert(metadata.labels.begin(), metadata.labels.end());
+  };
+  add(pod.metadata);
+  if (pod.controller_metadata) add(*pod.controller_metadata);
+  return merged;
 }
 
 void ask_for_replicas(bundle::Value at, std::uint32_t count, Pod& out) {
@@ -21,7 +29,9 @@ void ask_for_replicas(bundle::Value at, std::uint32_t count, Pod& out) {
                     .differs = &at.node()};
   if (count == 1) return;
   out.elsewhere.push_back(
-      {fmt::format("{} replicas need several machines: one machine runs 1", count), &at.node()});
+      {count == 0 ? "0 replicas are no pod to run"
+                  : fmt::format("{} replicas need several machines: one machine runs 1", count),
+       &at.node()});
 }
 
 }  // namespace ocirun::pods

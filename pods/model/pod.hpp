@@ -87,12 +87,18 @@ struct KnativeNames {
   std::string service, configuration, revision;
 };
 
+/// Labels and annotations of an object. A label and an annotation may have the same key.
+struct Metadata {
+  std::map<std::string, std::string> labels, annotations;
+};
+
 /// What a workload of Kubernetes says besides its Pod.
 struct KubernetesParts {
   std::string kind;                                         // "Pod", "Deployment" or "StatefulSet"
-  std::map<std::string, std::string> labels, annotations;   // of the pods
+  std::string name;                                         // of the workload
   std::string name_space = "default", account = "default";  // for variables with a fieldRef
   std::map<std::string, std::string> selector;              // of a Deployment or StatefulSet
+  Place selector_place = nullptr;
   /// Members of the pod's spec, and of the spec of a Deployment or StatefulSet, that only a cluster
   /// honours. `pod export` copies them.
   std::vector<Place> of_pod, of_controller;
@@ -105,16 +111,19 @@ struct KubernetesParts {
 struct Elsewhere {
   std::string sentence;  // "replicas above 1 need …"
   Place place = nullptr;
-  std::string_view name = {};  // of --ignore; "": the name of the member at `place`
+  std::string name = {};  // of --ignore; "": the name of the member at `place`
+  /// A part of a document of Kubernetes that nothing in the Pod says. `pod export` copies it.
+  bool is_copied = false;
+  bool can_be_ignored = true;
 };
 
 /// A pod. The readers of the five kinds of documents make it, and everything else sees only the
 /// Pod.
 struct Pod {
   Kind kind = Kind::kOam;
-  std::string name;                                // "": the document has none
-  std::map<std::string, std::string> annotations;  // and labels
-  std::map<std::string, std::string> labels;       // those of the annotations that are labels
+  std::string name;                             // "": the document has none
+  Metadata metadata;                            // of the pod
+  std::optional<Metadata> controller_metadata;  // of the object that keeps pods of a template
   std::optional<Replicas> replicas;
   std::optional<Scaling> scaling;
   std::vector<Container> init_containers;  // run in this order, each to its end
@@ -137,6 +146,15 @@ struct Pod {
   std::vector<Elsewhere> elsewhere;
   std::map<std::string, KeyDocument> key_documents;  // by the name of --secret
 };
+
+/// The name of the workload. The pod of a StatefulSet has another one.
+inline const std::string& workload_name(const Pod& pod) {
+  return pod.kubernetes ? pod.kubernetes->name : pod.name;
+}
+
+/// Labels and annotations as those of a bundle, which has no labels. The pod's take precedence over
+/// those of its controller, and annotations over labels.
+std::map<std::string, std::string> bundle_annotations(const Pod& pod);
 
 /// The secret for the image of a container; nullptr if the document names none.
 inline const PullSecret* pull_secret_of(const Pod& pod, const Container& container) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,17 @@
 
 namespace ocirun::pods {
 
-/// The fieldPath of a pod's name.
-inline constexpr std::string_view kNameField = "metadata.name";
+/// The name of the first pod of a StatefulSet, the only one that a machine runs.
+inline std::string first_pod_of(const std::string& set) { return set + "-0"; }
+
+/// The value of a field that has the pod's name `name`, or in the pods of a StatefulSet its
+/// ordinal, which is 0 if the name has none. Nothing for another field.
+std::optional<std::string> field_of_name(std::string_view path, const Pod& pod,
+                                         const std::string& name);
+
+/// Another name of the pod `name` for the pods of its network: that of its StatefulSet, as the
+/// Service of a set usually has it. "": none.
+std::string network_alias(const Pod& pod, const std::string& name);
 
 /// The claim that a cluster makes of the template `volume` for the first pod of the StatefulSet
 /// `set`.
@@ -19,14 +29,6 @@ inline std::string claim_of_template(std::string_view volume, std::string_view s
 }
 
 /// Gives what has the name of the pod another name: variables, and volumes of templates.
-inline void rename_pod_in_parts(const std::string& name, Pod& pod) {
-  for (Volume& volume : pod.volumes)
-    if (volume.is_claimed && volume.source == claim_of_template(volume.name, pod.name))
-      volume.source = claim_of_template(volume.name, name);
-  for (std::vector<Container>* containers : {&pod.init_containers, &pod.containers})
-    for (Container& container : *containers)
-      for (EnvVariable& variable : container.env)
-        if (variable.field == kNameField) variable.value = name;
-}
+void rename_pod_in_parts(const std::string& name, Pod& pod);
 
 }  // namespace ocirun::pods

@@ -113,8 +113,9 @@ bool cpu_count(Value at, double& out) {
 bool protocol(Value at, Protocol& out) {
   if (!at.node().is_string() || at.node().text != "SCTP")
     return word_of<kProtocols>("protocol")(at, out);
-  at.problem("SCTP is not supported, only TCP and UDP are forwarded: leave out this port");
-  return false;
+  out = Protocol::kSctp;
+  return refuse_always(at, "SCTP is not forwarded, as TCP and UDP are: leave out this port",
+                       bundle::Report::Export::kOfThePod);
 }
 
 bool restart_rule(Value at, Restart& out) {
@@ -219,7 +220,22 @@ bool refuse_known(Value at, std::string_view name, std::string_view why) {
     at.warning("is left out, because of --ignore {}: {}", name, why);
     return true;
   }
+  if (at.report().defers_unsupported()) {
+    at.report().add_unsupported(
+        {&at.node(), std::string(name), fmt::format("is not supported: {}", why)});
+    return true;
+  }
   at.problem("is not supported: {} (--ignore {} leaves it out)", why, name);
+  return false;
+}
+
+bool refuse_always(Value at, std::string_view why, bundle::Report::Export written) {
+  if (at.report().defers_unsupported()) {
+    at.report().add_unsupported(
+        {&at.node(), "", fmt::format("is not supported: {}", why), written});
+    return true;
+  }
+  at.problem("is not supported: {}", why);
   return false;
 }
 

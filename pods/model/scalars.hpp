@@ -121,10 +121,14 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
 }
 
 /// Refuses the member `at`, which the format has and ocirun does not support, for the reason `why`.
-/// With --ignore NAME only warns, and returns true.
+/// With --ignore NAME only warns, and returns true. Returns true also if the report defers it
+/// (bundle::Report::defer_unsupported()).
 bool refuse_known_name(Value at, std::string_view why);
 /// The same for something that the document names in a value: an isolator, a trait, an extension.
 bool refuse_known(Value at, std::string_view name, std::string_view why);
+/// The same for something that cannot be left out: without it, the document would still be wrong.
+bool refuse_always(Value at, std::string_view why,
+                   bundle::Report::Export written = bundle::Report::Export::kCopied);
 
 /// A row for a member that refuse_known_name() refuses.
 constexpr auto not_supported(std::string_view key, std::string_view why) {

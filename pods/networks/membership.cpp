@@ -58,12 +58,13 @@ Result<NetworkRecord> running_network(const NetworkDirectory& directory) {
   return start_network(directory, std::move(record));
 }
 
-/// The number that the pod had before, if no other pod has it, else the least free number.
+/// The number that the pod had before, if no other pod has it, else the least free number. An alias
+/// is a member too, with the number and the holder of its pod.
 Result<int> choose_number(const NetworkDirectory& directory, const std::vector<Member>& members,
-                          const std::string& pod) {
+                          const std::string& pod, const linux::ProcessIdentity& holder) {
   std::array<bool, kLastMember + 1> is_taken{};
   for (const Member& member : members) {
-    if (member.pod == pod) return member.number;
+    if (member.pod == pod && member.holder == holder) return member.number;
     is_taken.at(static_cast<std::size_t>(member.number)) = true;
   }
   for (int number = kFirstMember; number <= kLastMember; ++number)
@@ -102,16 +103,18 @@ bool take_changes(Fd changes) {
 }  // namespace
 
 Result<Membership> Membership::join(const PodDirectory& directory, const std::string& network,
-                                    const linux::ProcessIdentity& holder) {
+                                    const linux::ProcessIdentity& holder,
+                                    const std::string& alias) {
   TRY(linux::replace_file(directory.fd(), kNetworkName, network + "\n", 0600));
-  Membership membership(directory.data(), network, directory.name(), holder);
+  Membership membership(directory.data(), network, directory.name(), alias, holder);
   TRY(within(membership.connect(), "network \"{}\"", network));
   return membership;
 }
 
 Result<Membership> Membership::resume(const PodDirectory& directory, const std::string& network,
-                                      const linux::ProcessIdentity& holder) {
-  Membership membership(directory.data(), network, directory.name(), holder);
+                                      const linux::ProcessIdentity& holder,
+                                      const std::string& alias) {
+  Membership membership(directory.data(), network, directory.name(), alias, holder);
   TRY_ASSIGN(const auto found, NetworkDirectory::look(membership.data_, network));
   TRY_ASSIGN(const auto record, found ? found->record() : std::optional<NetworkRecord>());
   membership.connected_ = Clock::now();
@@ -130,10 +133,17 @@ Result<void> Membership::connect() {
   TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
   TRY_ASSIGN(const NetworkRecord record, running_network(directory));
   TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
-  TRY_ASSIGN(const int number, choose_number(directory, members, pod_));
+  TRY_ASSIGN(const int number, choose_number(directory, members, pod_, pod_holder_));
   Member member{.format = 1, .pod = pod_, .boot_id = {}, .holder = pod_holder_, .number = number};
   TRY_ASSIGN(member.boot_id, linux::read_boot_id());
   TRY(directory.write(member));
+  const bool is_free = std::ranges::none_of(members, [&](const Member& other) {
+    return other.pod == alias_ && other.holder != pod_holder_;
+  });
+  if (!alias_.empty() && is_free) {
+    member.pod = alias_;
+    TRY(directory.write(member));
+  }
   TRY(connect_to_bridge(record.holder, pod_holder_, record.subnet, number));
   TRY_ASSIGN(changes_, watch_changes(directory.members_path()));
   TRY_ASSIGN(end_, linux::ProcessEnd::watch(record.holder));

@@ -30,13 +30,14 @@ class Membership {
 
   /// Makes the pod of `directory`, whose namespaces `holder` keeps, a member of the network. The
   /// directory of the pod names the network first, so that leave_network() finds it in any case.
+  /// `alias`: another name of the pod, unless another pod has it; "": none.
   static Result<Membership> join(const PodDirectory& directory, const std::string& network,
-                                 const linux::ProcessIdentity& holder);
+                                 const linux::ProcessIdentity& holder, const std::string& alias);
 
   /// Goes on with the membership of a pod whose supervisor was killed. If the holder of the network
   /// has ended since, tick() connects the pod again.
   static Result<Membership> resume(const PodDirectory& directory, const std::string& network,
-                                   const linux::ProcessIdentity& holder);
+                                   const linux::ProcessIdentity& holder, const std::string& alias);
 
   /// Writes /etc/hosts of the pod in `etc`: its own name and those of the other members. Keeps
   /// `etc`, to write the file again whenever the members change. The file stays the same inode,
@@ -52,16 +53,18 @@ class Membership {
   Result<bool> tick(Clock::time_point now);
 
  private:
-  Membership(HostPath data, std::string network, std::string pod, linux::ProcessIdentity holder)
+  Membership(HostPath data, std::string network, std::string pod, std::string alias,
+             linux::ProcessIdentity holder)
       : data_(std::move(data)),
         network_(std::move(network)),
         pod_(std::move(pod)),
+        alias_(std::move(alias)),
         pod_holder_(holder) {}
   Result<void> connect();
   Result<void> write_hosts() const;
 
   HostPath data_;
-  std::string network_, pod_;
+  std::string network_, pod_, alias_;
   linux::ProcessIdentity pod_holder_;
   UniqueFd etc_, changes_;                // changes_: inotify(7) on the records of the members
   std::optional<linux::ProcessEnd> end_;  // of the network's holder; nothing: not connected

@@ -193,23 +193,22 @@ bool arch(Value at, Pod& /*out*/) {
   return false;
 }
 
-struct Metadata {
+struct NamedMetadata : Metadata {
   std::string name;
-  std::map<std::string, std::string> labels, annotations;
 };
 
 constexpr auto kMetadata =
-    exact_fields<Metadata>(field("name", &Metadata::name, oam_name),
-                           field("labels", &Metadata::labels, string_map),
-                           field("annotations", &Metadata::annotations, string_map))
+    exact_fields<NamedMetadata>(field("name", &NamedMetadata::name, oam_name),
+                                field("labels", &NamedMetadata::labels, string_map),
+                                field("annotations", &NamedMetadata::annotations, string_map))
         .beside(&warn_of_cluster_name);
 
 /// Reads the metadata of a workload or of its component. Does not replace what `pod` has already.
 bool read_metadata(Value at, Pod& pod) {
-  Metadata metadata;
+  NamedMetadata metadata;
   if (!kMetadata(at, metadata)) return false;
   if (pod.name.empty()) pod.name = metadata.name;
-  keep_metadata(metadata.labels, metadata.annotations, pod);
+  keep_metadata(std::move(metadata), pod.metadata);
   return true;
 }
 

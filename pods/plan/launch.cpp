@@ -107,7 +107,7 @@ std::map<std::string, std::string> merge_annotations(const Pod& pod, const Conta
                                                      const ImageConfig& image,
                                                      std::vector<std::string>& left_out) {
   std::map<std::string, std::string> merged = container.annotations;
-  merged.insert(pod.annotations.begin(), pod.annotations.end());
+  merged.merge(bundle_annotations(pod));
   for (const auto& [name, value] : image.config.labels)
     if (describes_image(name))
       merged.emplace(name, value);

@@ -49,33 +49,27 @@ bool extension(Value at, std::string_view kind, Edition edition, Pod& out) {
   return false;
 }
 
-/// Reads an object of strings whose names no other label, annotation or tag has.
-bool new_names(Value at, const Pod& pod, std::map<std::string, std::string>& out) {
-  if (!string_map(at, out)) return false;
+/// Adds an object of strings to `out`. A name that `out` has is a problem: it is that of `others`.
+bool keep_new_names(Value at, std::map<std::string, std::string>& out, std::string_view others) {
+  std::map<std::string, std::string> read;
+  if (!string_map(at, read)) return false;
   bool good = true;
   for (const Value member : at) {
-    if (!pod.annotations.contains(std::string(member.key()))) continue;
-    member.problem("is the name of another tag, label or annotation too: give it once");
+    if (!out.contains(std::string(member.key()))) continue;
+    member.problem("is the name of another {} too: give it once", others);
     good = false;
   }
+  out.merge(read);
   return good;
 }
 
 }  // namespace
 
 bool keep_tags(Value at, Pod& out) {
-  std::map<std::string, std::string> none, tags;
-  if (!new_names(at, out, tags)) return false;
-  keep_metadata(none, tags, out);
-  return true;
+  return keep_new_names(at, out.metadata.annotations, "tag or annotation");
 }
 
-bool keep_labels(Value at, Pod& out) {
-  std::map<std::string, std::string> labels, none;
-  if (!new_names(at, out, labels)) return false;
-  keep_metadata(labels, none, out);
-  return true;
-}
+bool keep_labels(Value at, Pod& out) { return keep_new_names(at, out.metadata.labels, "label"); }
 
 bool radius_extensions(Value at, Edition edition, Pod& out) {
   bool good = true;

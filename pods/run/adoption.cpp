@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "linux/base/syscalls.hpp"
+#include "pods/model/pod_fields.hpp"
 #include "pods/run/launching.hpp"
 
 namespace ocirun::pods {
@@ -91,7 +92,8 @@ Result<void> Launching::resume_surroundings(const KeptPod& kept) {
                                         directory_.path().string(), metadata_cgroup());
   }
   if (!network_.shared.empty()) {
-    TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder));
+    TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder,
+                                               network_alias(workload_.pod, record_.name)));
     TRY(show_members());
   }
   if (network_.pasta.empty()) return {};

@@ -13,6 +13,7 @@
 #include "linux/files/procfs.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/metadata/manifest.hpp"
+#include "pods/model/pod_fields.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/manage.hpp"
@@ -157,7 +158,8 @@ Result<void> Launching::start_surroundings() {
                                             return write_record(directory_.fd(), record_);
                                           }));
   if (!network_.shared.empty()) {
-    TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder));
+    TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder,
+                                             network_alias(workload_.pod, record_.name)));
   }
   if (network_.pasta.empty()) return {};
   make_forwarder();

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
               app.mounts[0].read_only));                                             // AC-10, AC-13
   BOOST_TEST((app.mounts[1].volume == "worker/own#2" && !app.mounts[1].read_only));  // AC-11
   BOOST_TEST(app.annotations.at("appc.foo") == "baz");                               // AC-12
-  BOOST_TEST(pod.annotations.at("appc.owner") == "me");                              // AC-19
+  BOOST_TEST(pod.metadata.annotations.at("appc.owner") == "me");                     // AC-19
   BOOST_TEST((pod.limits.memory == 4'000'000'000U && pod.limits.cpus == 2.0));       // AC-18
   BOOST_REQUIRE(pod.host_ports.size() == 1U);                                        // AC-20
   BOOST_TEST((pod.host_ports[0].number == 2121 && pod.host_ports[0].address == "203.0.113.23" &&
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_rkt_has_written_is_valid) {  // AC-1, AC-5,
 })";
   const Pod pod = good(manifest);
   BOOST_TEST(warnings(manifest) == "");
-  BOOST_TEST(pod.annotations.at("appc.coreos.com/rkt/stage1/mutable") == "false");
+  BOOST_TEST(pod.metadata.annotations.at("appc.coreos.com/rkt/stage1/mutable") == "false");
   BOOST_TEST(pod.containers[0].annotations.at("appc.example.com/team") == "me");
   BOOST_TEST(pod.containers[0].security.system_calls->errno_name == "");
   BOOST_TEST(needs(manifest) ==

@@ -14,9 +14,13 @@ inline std::string lines(const std::vector<std::string>& sentences) {
   return text;
 }
 
-/// The problems of a document, one a line: "f:3:5: /spec: …".
+/// The problems of a document, one a line: "f:3:5: /spec: …". What only an export takes is one too.
 inline std::string problems(std::string_view text) {
-  return lines(read_workload("f", text).problems);
+  const Workload workload = read_workload("f", text);
+  std::string all = lines(workload.problems);
+  for (const Elsewhere& part : workload.pod.elsewhere)
+    if (part.is_copied) all += workload.at(part) + '\n';
+  return all;
 }
 inline std::string warnings(std::string_view text) {
   return lines(read_workload("f", text).warnings);

@@ -32,9 +32,9 @@ inline Result<Exported> export_workload(Workload& workload, const ExportOptions&
   TRY(replace_parts(given, workload.pod));
   return to({.workload = workload,
              .given = given,
-             .name = !options.name.empty()       ? options.name
-                     : workload.pod.name.empty() ? "shop"
-                                                 : workload.pod.name,
+             .name = !options.name.empty()                 ? options.name
+                     : workload_name(workload.pod).empty() ? "shop"
+                                                           : workload_name(workload.pod),
              .images = options.images,
              .sizes = options.sizes,
              .seccomp = {},

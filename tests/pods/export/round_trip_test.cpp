@@ -93,7 +93,7 @@ std::string shown(const Pod& pod, const Container& container) {
 }
 
 std::string shown(const Pod& pod) {
-  std::string text = fmt::format("{} restart {} pids {} replicas {} pull {}\n", pod.name,
+  std::string text = fmt::format("{} restart {} pids {} replicas {} pull {}\n", workload_name(pod),
                                  static_cast<int>(pod.restart), pod.shares_pids,
                                  pod.replicas ? pod.replicas->count : 1,
                                  pod.pull_secret ? pod.pull_secret->name : "");
@@ -203,8 +203,8 @@ BOOST_AUTO_TEST_CASE(of_an_oam_workload) {
   // A claim has no free space that a document could require; a pull secret is that of the pod.
   trip.before.pull_secret = trip.before.containers[0].pull_secret;
   BOOST_TEST(shown(trip.before) == shown(trip.after));
-  BOOST_TEST(
-      (trip.after.annotations.at("owner") == "me" && trip.after.labels.at("tier") == "front"));
+  BOOST_TEST((trip.after.metadata.annotations.at("owner") == "me" &&
+              trip.after.metadata.labels.at("tier") == "front"));
   BOOST_TEST((trip.after.volumes[0].is_claimed && trip.after.volumes[0].source == "shop-data"));
   BOOST_TEST((trip.before.volumes[0].exclusive && trip.after.volumes[0].exclusive));
   for (const ExportedKind kind : {ExportedKind::kPod, ExportedKind::kStatefulSet}) {

@@ -255,13 +255,10 @@ BOOST_AUTO_TEST_CASE(of_kubernetes_for_kubernetes) {
                        "/spec/template/spec/containers/0/livenessProbe/successThreshold",
                        "/spec/template/spec/containers/0/resources/requests/cpu",
                        "/spec/template/spec/containers/0/securityContext/appArmorProfile/type",
-                       "/spec/template/spec/containers/0/securityContext/procMount",
                        "/spec/template/spec/containers/0/securityContext/seccompProfile/type",
                        "/spec/template/spec/dnsPolicy", "/spec/template/spec/hostNetwork",
-                       "/spec/template/spec/hostUsers", "/spec/template/spec/os/name",
                        "/spec/template/spec/restartPolicy",
-                       "/spec/template/spec/securityContext/seccompProfile/type",
-                       "/spec/template/spec/securityContext/supplementalGroupsPolicy"}});
+                       "/spec/template/spec/securityContext/seccompProfile/type"}});
 }
 
 BOOST_AUTO_TEST_CASE(of_oam_for_swarm) {

@@ -30,7 +30,8 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
       (pod.kind == Kind::kKnative && pod.name == "hello" && pod.restart == Restart::kAlways));
   BOOST_TEST((pod.knative->service == "hello" && pod.knative->configuration == "hello" &&
               pod.knative->revision == "hello-v1"));  // KN-2
-  BOOST_TEST((pod.annotations.at("l") == "1" && pod.annotations.at("a") == "2"));
+  BOOST_TEST((pod.controller_metadata->labels.at("l") == "1" &&
+              pod.controller_metadata->annotations.at("a") == "2"));
   BOOST_REQUIRE(pod.containers.size() == 1U);
   const Container& container = pod.containers[0];
   BOOST_TEST((container.command == std::vector<std::string>{"/srv"} &&

@@ -1,5 +1,6 @@
 // Pods, Deployments and StatefulSets of Kubernetes: what reaches the Pod, and what is refused.
 
+#include "pods/model/pod_fields.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
 
@@ -49,8 +50,9 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   const Pod pod = good(full_kubernetes());
   BOOST_TEST((pod.kind == Kind::kKubernetes && shown_kind(pod) == "Kubernetes Deployment"));
   BOOST_TEST((pod.name == "shop" && pod.restart == Restart::kAlways && pod.shares_pids));
-  BOOST_TEST((pod.labels.at("tier") == "front" && pod.annotations.at("a") == "2" &&
-              pod.annotations.at("b") == "3"));
+  BOOST_TEST((pod.metadata.labels.at("tier") == "front" &&
+              pod.controller_metadata->annotations.at("a") == "2" &&
+              pod.metadata.annotations.at("b") == "3"));
   BOOST_TEST((pod.replicas->count == 1 && pod.elsewhere.empty()));
   BOOST_TEST((pod.grace == std::chrono::seconds(9) && pod.volume_group == Gid::make(4)));
   BOOST_REQUIRE(pod.containers.size() == 2U);
@@ -138,12 +140,14 @@ BOOST_AUTO_TEST_CASE(what_one_machine_cannot_give_is_refused_by_name) {
         "env: [{name: A, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]"})
     BOOST_TEST(has(problem_of_container(member), " is not supported: "), member);
   BOOST_TEST(has(problem("  hostNetwrk: true\n"), "/spec/hostNetwrk: unknown name"));
-  BOOST_TEST(has(problem("  nodeSelector: {kubernetes.io/arch: pdp11}\n"), "as this host is, not"));
-  BOOST_TEST(has(problem("  os: {name: windows}\n"), "/spec/os/name: must be linux"));
+  BOOST_TEST(has(problem("  nodeSelector: {kubernetes.io/arch: pdp11}\n"),
+                 "is not supported: this host is"));
+  BOOST_TEST(has(problem("  os: {name: windows}\n"),
+                 "/spec/os/name: is not supported: containers of another"));
   BOOST_TEST(has(problem("  securityContext: {runAsNonRoot: true, runAsUser: 0}\n"),
                  "/spec/securityContext/runAsUser: is 0, which runAsNonRoot forbids"));
   BOOST_TEST(has(problem_of_container("securityContext: {capabilities: {add: [ALL]}}"),
-                 "ALL is not supported: name each capability"));
+                 "is not supported: ALL are too many: name each capability"));
   BOOST_TEST(has(problem_of_container("securityContext: {capabilities: {add: [FLY]}}"),
                  "unknown capability \"FLY\""));
   BOOST_TEST(has(problem_of_container("livenessProbe: {tcpSocket: {port: 1}, successThreshold: 2}"),
@@ -221,6 +225,27 @@ BOOST_AUTO_TEST_CASE(the_metadata_may_stand_behind_the_spec) {
       "spec: {hostname: p, containers: [{name: c, image: i, env: [{name: N, valueFrom: {fieldRef: "
       "{fieldPath: metadata.name}}}]}]}\nmetadata: {name: p}\nkind: Pod\napiVersion: v1\n");
   BOOST_TEST(std::get<std::string>(pod.containers[0].env[0].value) == "p");
+}
+
+BOOST_AUTO_TEST_CASE(the_pod_of_a_stateful_set_has_an_ordinal_as_its_volumes_have) {
+  const std::string fields = with(
+      kSet, "volumeMounts: [",
+      "env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: B, valueFrom: "
+      "{fieldRef: {fieldPath: \"metadata.labels['apps.kubernetes.io/pod-index']\"}}}], "
+      "volumeMounts: [");
+  Pod pod = good(fields);
+  const auto value = [&](std::size_t index) {
+    return std::get<std::string>(pod.containers[0].env[index].value);
+  };
+  BOOST_TEST((pod.name == "db-0" && workload_name(pod) == "db"));
+  BOOST_TEST(pod.volumes[0].source == "data-db-0");
+  BOOST_TEST((value(0) == "db-0" && value(1) == "0"));
+  BOOST_TEST((network_alias(pod, "db-0") == "db" && network_alias(pod, "web").empty()));
+  rename_pod_in_parts("db-0", pod);  // --name with its own name changes nothing
+  BOOST_TEST((pod.volumes[0].source == "data-db-0" && value(0) == "db-0"));
+  rename_pod_in_parts("web-7", pod);
+  BOOST_TEST((pod.volumes[0].source == "data-web-7-0" && value(0) == "web-7" && value(1) == "7"));
+  BOOST_TEST((network_alias(good(pod_with("")), "p").empty() && good(pod_with("")).name == "p"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

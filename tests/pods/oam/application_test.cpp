@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_SUITE(oam_application)
 
 BOOST_AUTO_TEST_CASE(the_values_of_parameters_reach_the_workload) {
   const Pod pod = good(both());
-  BOOST_TEST((pod.name == "shop-web" && pod.annotations.at("owner") == "me"));
+  BOOST_TEST((pod.name == "shop-web" && pod.metadata.annotations.at("owner") == "me"));
   BOOST_REQUIRE(pod.containers.size() == 1U);
   BOOST_TEST(pod.containers[0].image == "example/web:2");
   BOOST_TEST(pod.containers[0].ports[0].number == 8080);

@@ -25,8 +25,8 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   BOOST_TEST((pod.containers.at(0).pull_secret && pod.containers[0].pull_secret->name == "key"));
   BOOST_TEST((pod.kind == Kind::kOam && pod.restart == Restart::kAlways && !pod.shares_pids));
   BOOST_TEST(pod.name == "shop");  // OAM-3
-  BOOST_TEST(
-      (pod.annotations == std::map<std::string, std::string>{{"tier", "front"}, {"owner", "me"}}));
+  BOOST_TEST((pod.metadata.labels == std::map<std::string, std::string>{{"tier", "front"}} &&
+              pod.metadata.annotations == std::map<std::string, std::string>{{"owner", "me"}}));
   BOOST_REQUIRE(pod.containers.size() == 2U);  // OAM-7
   const Container& web = pod.containers[0];
   BOOST_TEST(web.name == "Web.1_a-b");                                  // OAM-10

@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(annotations_of_labels_and_of_the_document_are_stronger) {
   image.config.stop_signal = "SIGQUIT";
   image.config.exposed_ports = {"80/tcp", "53/udp"};
   image.config.labels = {{"org.opencontainers.image.author", "label"}, {"maintainer", "label"}};
-  pod.annotations = {{"maintainer", "pod"}, {"y", "pod"}};
+  pod.metadata.annotations = {{"maintainer", "pod"}, {"y", "pod"}};
   container.annotations = {{"y", "container"}};
   const auto annotations = must(merge()).annotations;
   const std::map<std::string, std::string> wanted{

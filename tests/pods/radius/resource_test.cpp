@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_SUITE(radius)
 BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   const Pod pod = good(full_radius());
   BOOST_TEST((pod.kind == Kind::kRadius && pod.restart == Restart::kAlways && pod.name == "shop"));
-  BOOST_TEST(pod.annotations.at("owner") == "me");
+  BOOST_TEST(pod.metadata.annotations.at("owner") == "me");
   BOOST_REQUIRE(pod.containers.size() == 2U);  // RX-1
   const Container& web = pod.containers[0];
   BOOST_TEST((web.name == "web" && web.image == "example/web:1"));  // RX-3
