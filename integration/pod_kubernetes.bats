@@ -250,15 +250,16 @@ END
   quietly pod run --detach --images images --net none app.yaml
   says_name() { has "I am set-$$-0, set-$$-0, 0" "$(pod logs "set-$$-0" -c db)"; }
   eventually says_name
-  equal "data-set-$$-0" "$(pod volumes)"
+  equal "data-set-$$-0" "$(pod volumes | cut -d " " -f 1)"
   equal "set-$$-0.db" "$(pod status "set-$$-0" --format json | jq -r '.containers[1].id')"
   pod delete --force "set-$$-0"
   quietly pod run --detach --name "set-$$-0" --images images --net none app.yaml
-  equal "data-set-$$-0" "$(pod volumes)"
+  equal "data-set-$$-0" "$(pod volumes | cut -d " " -f 1)"
   pod delete --force "set-$$-0"
+  sed -i '/initContainers/,+1d' app.yaml
   # An older ocirun has run the pod under the name of the set: it goes on under this name, and nothing starts beside it.
   quietly pod run --detach --keep --name "set-$$" --images images --net none app.yaml
-  equal "data-set-$$-0" "$(pod volumes)"
+  equal "data-set-$$-0" "$(pod volumes | cut -d " " -f 1)"
   run pod run --detach --images images --net none app.yaml
   equal 1 "$status"
   has "the pod \"set-$$\" runs the StatefulSet under the name that an older ocirun gave it" "$output"
