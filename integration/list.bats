@@ -61,6 +61,32 @@ load lib/common
   rm "$ROOT/file"
 }
 
+# foreign_entries DIRECTORY: makes entries whose names could be ids, and which are no container's.
+foreign_entries() {
+  echo 1 >"$1/abc.pid"
+  : >"$1/lock"
+  ln -s /nonexistent "$1/link"
+  ln -s "$BUNDLE" "$1/link-to-directory"
+  mkfifo "$1/pipe"
+  mkdir "$1/.hidden" "$1/foreign" "$1/not an id"
+  : >"$1/foreign/file"
+}
+
+@test "list, list -q and list -f json show the same ids, and no foreign file of the state root" {
+  create
+  foreign_entries "$ROOT"
+  mkdir "$ROOT/unfinished" # as after a killed create
+  run ocirun list
+  succeeds
+  equal "ID $ID unfinished" "$(awk '{print $1}' <<<"$output" | xargs)"
+  run ocirun list -q
+  succeeds "$ID"$'\n'unfinished
+  run ocirun list -f json
+  succeeds
+  equal "$ID unfinished" "$(jq -r '.[].id' <<<"$output" | xargs)"
+  rm -r "$ROOT"/{abc.pid,lock,link,link-to-directory,pipe,.hidden,foreign,"not an id",unfinished}
+}
+
 @test "list goes on when one container's state is damaged, and delete --force removes that one" {
   local whole=$ID content
   create

@@ -122,3 +122,21 @@ END
   run run_pod --volume dota
   has '--volume dota: the document names none of this name (did you mean data?)' "$(<output)"
 }
+
+@test "a foreign file among the pods or the volumes is none: the commands on all pods go on" {
+  local command
+  mkdir -m 700 -p data/{pods,volumes/own}
+  for command in pods volumes; do
+    echo 1 >data/$command/abc.pid
+    ln -s /nonexistent data/$command/link
+    mkfifo data/$command/pipe
+  done
+  for command in status "stats --no-stream" ports "images prune"; do
+    # shellcheck disable=SC2086 # a command and its option
+    run pod $command
+    succeeds
+    output_never_mentions abc.pid
+  done
+  run pod volumes
+  succeeds own
+}

@@ -105,4 +105,11 @@ Result<UniqueFd> make_memory_file(const char* name, unsigned flags) {
   return file;
 }
 
+bool is_directory(Fd directory, const char* name, unsigned char type) {
+  if (type != DT_UNKNOWN) return type == DT_DIR;
+  struct stat status{};
+  return ::fstatat(directory.value, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(status.st_mode);
+}
+
 }  // namespace ocirun::linux

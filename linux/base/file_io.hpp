@@ -39,6 +39,9 @@ Result<void> write_all(Fd fd, std::string_view data);
 Result<void> for_each_entry(
     Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit);
 
+/// Whether the entry that for_each_entry() shows is a directory. A symlink to one is none.
+bool is_directory(Fd directory, const char* name, unsigned char type);
+
 inline constexpr unsigned kNeverExecuted = 0x0008;  // MFD_NOEXEC_SEAL, since Linux 6.3
 /// A file in memory for data, closed on execve. `flags`: additional flags for memfd_create(2).
 /// kNeverExecuted is left out where the kernel does not know it, and added where sysctl

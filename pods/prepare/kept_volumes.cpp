@@ -104,8 +104,8 @@ Result<void> give_to_group(const HostPath& path, Gid group) {
 Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
   std::vector<std::string> names;
   TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(HostPath(data.string() + kKept)));
-  TRY(linux::for_each_entry(volumes, [&](const char* name, unsigned char) -> Result<void> {
-    if (check_pod_name(name)) names.emplace_back(name);
+  TRY(linux::for_each_entry(volumes, [&](const char* name, unsigned char type) -> Result<void> {
+    if (check_pod_name(name) && linux::is_directory(volumes, name, type)) names.emplace_back(name);
     return {};
   }));
   std::ranges::sort(names);

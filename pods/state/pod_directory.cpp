@@ -121,8 +121,9 @@ Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
 
 Result<std::vector<std::string>> PodsDirectory::names() const {
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(directory_, [&](const char* name, unsigned char) -> Result<void> {
-    if (check_pod_name(name)) names.emplace_back(name);
+  TRY(linux::for_each_entry(directory_, [&](const char* name, unsigned char type) -> Result<void> {
+    if (check_pod_name(name) && linux::is_directory(directory_, name, type))
+      names.emplace_back(name);
     return {};
   }));
   std::ranges::sort(names);

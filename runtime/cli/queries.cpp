@@ -62,12 +62,32 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   return text;
 }
 
+// Returns nothing if the entry of the state root is no directory or was deleted meanwhile.
+Result<std::optional<StateDirectory>> find_listed(const Store& store, const ContainerId& id) {
+  auto directory = store.find(id);
+  if (directory) return *std::move(directory);
+  if (is_transient(directory.error().number()))  // a shortage, such as EMFILE
+    return fail(directory.error().number(), "read the state of {}", id.string());
+  return std::nullopt;
+}
+
+// The ids of the entries of which `list` has rows, one a line.
+Result<std::string> ids_text(const Store& store, const std::vector<std::string>& names) {
+  std::string lines;
+  for (const std::string& name : names) {
+    TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
+    TRY_ASSIGN(const auto directory, find_listed(store, id));
+    if (directory && directory->is_state()) lines += name + "\n";
+  }
+  return lines;
+}
+
 // Returns nothing if the entry of the state root is no container or was deleted meanwhile.
 Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
                                                           const std::string& name,
                                                           UserNames& names) {
   TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
-  auto directory = store.find(id);
+  TRY_ASSIGN(auto directory, find_listed(store, id));
   if (!directory) return std::nullopt;
   const auto container = Container::load(*directory, id);
   if (container) {
@@ -133,8 +153,7 @@ Result<int> run_list(const Invocation& invocation) {
   TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
 
   if (arguments.has("quiet")) {
-    std::string lines;
-    for (const std::string& id : ids) lines += id + "\n";
+    TRY_ASSIGN(const std::string lines, ids_text(store, ids));
     TRY(print(lines));
     return 0;
   }

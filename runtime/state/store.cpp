@@ -197,8 +197,10 @@ Result<std::vector<std::string>> Store::ids() const {
   std::vector<std::string> ids;
   if (!directory_) return ids;
   TRY(within(linux::for_each_entry(directory_,
-                                   [&](const char* name, unsigned char) -> Result<void> {
-                                     if (ContainerId::parse(name) && may_look_at(name))
+                                   [&](const char* name, unsigned char type) -> Result<void> {
+                                     if (ContainerId::parse(name) &&
+                                         linux::is_directory(directory_, name, type) &&
+                                         may_look_at(name))
                                        ids.emplace_back(name);
                                      return {};
                                    }),

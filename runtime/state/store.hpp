@@ -142,7 +142,9 @@ class Store {
   /// Errors: "container does not exist (in the state root …)"; EPERM if the container belongs to
   /// another user of a shared state root, and the caller is not root.
   Result<StateDirectory> find(const ContainerId& id) const;
-  /// All ids, sorted. Of a shared state root, root gets all ids and a user gets their own.
+  /// All ids, sorted: the directories, of which some may be no container's (see
+  /// StateDirectory::is_state()). Of a shared state root, root gets all ids and a user gets their
+  /// own.
   Result<std::vector<std::string>> ids() const;
 
  private:
