@@ -55,6 +55,14 @@ Result<UniqueFd> clone_attached() {
   return sys::open_tree(Fd{AT_FDCWD}, kName, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
 }
 
+Result<UniqueFd> clone_locked(Fd user_namespace) {
+  if (::setns(user_namespace.value, CLONE_NEWUSER) != 0)
+    return fail(errno, "enter the container's user namespace");
+  if (::unshare(CLONE_NEWNS) != 0)  // this copy locks the mounts
+    return fail(errno, "copy the mount namespace for the container's user namespace");
+  return clone_attached();
+}
+
 }  // namespace
 
 Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted) {
@@ -66,11 +74,23 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wante
   TRY_ASSIGN(UniqueFd tree, open_bind(procfs, wanted.mount));
   if (wanted.id_map.value >= 0) TRY(id_map_bind(tree, wanted.mount, wanted.id_map));
   TRY(attach_complete(procfs, wanted.mount, std::move(tree)));
-  if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
-    return fail(errno, "enter the container's user namespace");
-  if (::unshare(CLONE_NEWNS) != 0)  // this copy locks the mounts
-    return fail(errno, "copy the mount namespace for the container's user namespace");
-  return clone_attached();
+  return clone_locked(wanted.user_namespace);
+}
+
+Result<UniqueFd> make_locked_filesystem(const Procfs& procfs, const Mount& mount,
+                                        Fd user_namespace) {
+  if (::unshare(CLONE_NEWNS) != 0)
+    return fail(errno, "make a mount namespace to lock {} in", mount.type);
+  TRY(isolate_mount_tree(Propagation::kPrivate));
+  const Filesystem filesystem{.type = mount.type,
+                              .source = mount.source,
+                              .superblock_flags = mount.superblock_flags,
+                              .superblock_clear = mount.superblock_clear,
+                              .selinux_context = {},
+                              .data = mount.data};
+  TRY_ASSIGN(DetachedMount made, DetachedMount::of_filesystem(filesystem, 0));
+  TRY(attach_complete(procfs, mount, std::move(made).release()));
+  return clone_locked(user_namespace);
 }
 
 Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd id_map,

@@ -33,6 +33,14 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wante
 Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd id_map,
                                    Fd mount_namespace, Fd source);
 
+/// Makes the filesystem of `mount`, which shows a namespace of the caller (namespace_shown_by()),
+/// with all attributes, and locks it for `user_namespace` as clone_locked_bind() does. Only a
+/// process with CAP_SYS_ADMIN over the shown namespace may make such a mount. A container that has
+/// a user namespace and has joined a namespace of another one lacks this capability. The caller
+/// ends up as after clone_locked_bind(). Errors: those of DetachedMount::of_filesystem().
+Result<UniqueFd> make_locked_filesystem(const Procfs& procfs, const Mount& mount,
+                                        Fd user_namespace);
+
 /// Sets the attributes of `mount` on a tree or an attached mount. The recursive attributes are set
 /// first, so that attributes of the top mount alone override them there.
 Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount);

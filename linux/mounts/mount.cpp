@@ -108,6 +108,11 @@ Result<void> label_root(const MountContext& context, const Mount& mount, Fd made
   return labelled;
 }
 
+bool shows_joined_namespace(const MountContext& context, const Mount& mount) {
+  const auto kind = namespace_shown_by(mount);
+  return kind && std::ranges::find(context.joined, *kind) != context.joined.end();
+}
+
 /// M-15, M-13: adds to the kernel's error the remedy for the author of a config.json.
 Error with_hint(Error error, const MountContext& context, const Mount& mount) {
   if (!context.in_user_namespace) return error;
@@ -115,6 +120,12 @@ Error with_hint(Error error, const MountContext& context, const Mount& mount) {
     error.within(
         "an id in uid= or gid= that the user namespace does not map is invalid: drop the option or "
         "map the id (gid=5 is usual for devpts)");
+  if (error.number() == EPERM && shows_joined_namespace(context, mount))
+    return error.within(fmt::format(
+        "{0} shows the {1} namespace that the container joins, which belongs to another user "
+        "namespace: join that user namespace too, give the container its own {1} namespace, or "
+        "leave out this mount",
+        mount.type, config_name(*namespace_shown_by(mount))));
   if (error.number() == EPERM && mount.type == "proc")
     error.within(
         "in a user namespace a procfs is only granted where a complete, uncovered one is visible: "
@@ -161,6 +172,14 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
   const std::uint64_t attributes =
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
   Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
+  if (!made && made.error().number() == EPERM && shows_joined_namespace(context, mount)) {
+    TRY_ASSIGN(UniqueFd tree, context.ask_parent());
+    if (tree) {
+      Placement placement = placement_of(mount);
+      placement.attributes = placement.recursive_attributes = {};  // the parent has set them
+      return place_tree(point, DetachedMount(std::move(tree)), placement);
+    }
+  }
   if (!made && made.error().number() == EPERM && !context.in_root_namespace)
     if (const auto directory = host_directory_for(context, mount))
       if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
@@ -238,6 +257,14 @@ Result<std::optional<UnfinishedMount>> make(const MountContext& context, const M
 }
 
 }  // namespace
+
+std::optional<NamespaceKind> namespace_shown_by(const Mount& mount) {
+  if (mount.bind || mount.remount) return std::nullopt;
+  if (mount.type == "sysfs") return NamespaceKind::kNetwork;
+  if (mount.type == "proc") return NamespaceKind::kPid;
+  if (mount.type == "mqueue") return NamespaceKind::kIpc;
+  return std::nullopt;
+}
 
 Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
                                                   UniqueFd opened) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/options.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::linux {
 
@@ -39,7 +41,17 @@ struct MountContext {
   bool own_ipc = false;            // made for this container, not joined
   bool in_root_namespace = false;  // no directory of the host can be bound (root_namespace.hpp)
   std::span<const CgroupHierarchy> cgroups;  // a single unified entry: pure v2
+
+  std::span<const NamespaceKind> joined = {};  // of a container in a user namespace
+  /// Asks the parent for a mount that the kernel has refused here (EPERM), because a namespace in
+  /// `joined` belongs to another user namespace: see make_locked_filesystem(). Empty: the parent
+  /// may not make the mount either.
+  std::function<Result<UniqueFd>()> ask_parent = nullptr;
 };
+
+/// The kind of namespace that a new filesystem of the mount shows: sysfs shows a network namespace,
+/// proc a pid namespace, mqueue an ipc namespace. Nothing for any other mount.
+std::optional<NamespaceKind> namespace_shown_by(const Mount& mount);
 
 /// A mount of /dev that becomes read-only after the devices were made in it.
 struct UnfinishedMount {

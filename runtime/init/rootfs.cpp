@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
@@ -19,8 +20,9 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Asks the parent for a clone of the source of mount `index`, or of the rootfs (kRootfsIndex).
-// Returns an empty descriptor if the parent may not open the source.
+// Asks the parent for a clone of the source of mount `index`, or of the rootfs (kRootfsIndex), or
+// for the filesystem of mount `index`. Returns an empty descriptor if the parent may not open or
+// make it.
 Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
   TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
   if (packet.descriptors.empty()) return UniqueFd();
@@ -63,6 +65,15 @@ bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
   return config.namespaces.contains(NamespaceKind::kUser) && mount.bind && !mount.remount &&
          !linux::is_dev_directory(linux::clean_path(mount.destination.string())) &&
          (set & kProtection) != 0;
+}
+
+// The namespaces in which the user namespace of init may have no rights.
+std::vector<NamespaceKind> joined_in_user_namespace(const bundle::Config& config) {
+  std::vector<NamespaceKind> kinds;
+  if (!config.namespaces.contains(NamespaceKind::kUser)) return kinds;
+  std::ranges::copy_if(linux::kNamespaceKinds, std::back_inserter(kinds),
+                       [&](NamespaceKind kind) { return config.namespaces.joins(kind); });
+  return kinds;
 }
 
 // The mount for a tree from the parent. The parent has already set the attributes of such a tree.
@@ -188,6 +199,8 @@ Result<void> RootfsBuild::fill(const InitPlan& plan, const linux::MessageSocket&
 
 Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
+  const std::vector<NamespaceKind> joined = joined_in_user_namespace(config);
+  int current = 0;  // the index of the mount that is made
   const linux::MountContext context{
       .root = *root_,
       .procfs = *procfs_,
@@ -199,9 +212,12 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
       .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),
       .in_root_namespace = in_root_namespace_,
-      .cgroups = plan.cgroup_hierarchies};
+      .cgroups = plan.cgroup_hierarchies,
+      .joined = joined,
+      .ask_parent = [&] { return ask_for_tree(parent, current); }};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
-    plan.step.enter(InitStep::kMounts, static_cast<int>(index));
+    current = static_cast<int>(index);
+    plan.step.enter(InitStep::kMounts, current);
     const linux::Mount& mount = config.mounts[index];
     if (early_[index] && !in_root_namespace_) {
       TRY_ASSIGN(const bool covered,
@@ -211,13 +227,13 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
     UniqueFd from_parent;
     const bool is_the_parents = mount.is_id_mapped() || wants_lock(config, mount);
     if (is_the_parents) {
-      TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
+      TRY_ASSIGN(from_parent, ask_for_tree(parent, current));
     }
     auto made = from_parent
                     ? linux::make_mount(context, without_attributes(mount), std::move(from_parent))
                     : linux::make_mount(context, mount, std::move(early_[index]));
     if (!made && mount.bind && !is_the_parents && is_out_of_reach(config, made.error())) {
-      TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
+      TRY_ASSIGN(from_parent, ask_for_tree(parent, current));
       if (from_parent)
         made = linux::make_mount(context, without_attributes(mount), std::move(from_parent));
     }

@@ -60,6 +60,7 @@ class InitLink final : public ChildLink {
   Result<UniqueFd> find_source_inside(const linux::Procfs& procfs, const linux::Mount& mount) const;
   Result<UniqueFd> clone_source(const linux::Procfs& procfs, const linux::LockedBind& wanted) const;
   Result<UniqueFd> open_tree(const linux::Mount& mount);
+  Result<UniqueFd> make_filesystem(const linux::Mount& mount);
   Result<UniqueFd> open_id_map(const linux::Procfs& procfs, const linux::Mount& mount) const;
   Result<UniqueFd> open_user_namespace(const linux::Procfs& procfs) const;
   Result<void> run_hooks();

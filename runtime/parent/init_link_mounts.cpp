@@ -1,13 +1,18 @@
-// The bind mounts that the parent clones for init:
-// - mounts whose source is out of reach for the container's user namespace,
-// - mounts whose attributes the kernel has to lock,
-// - id-mapped mounts, which need privileges over the filesystem of the source.
+// The mounts that the parent makes for init. It clones the bind mounts
+// - whose source is out of reach for the container's user namespace,
+// - whose attributes the kernel has to lock,
+// - that are id-mapped, which needs privileges over the filesystem of the source.
+// It mounts the filesystems that show a joined namespace over which the container's user namespace
+// has no rights.
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <vector>
@@ -67,6 +72,19 @@ Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& 
                                   linux::Recursion::kTree));
   TRY(linux::set_attributes_of(procfs, tree, mount));
   return tree;
+}
+
+// Joins `shown`, and makes the filesystem in that namespace. A process stays in its pid namespace,
+// so a child of it makes a procfs.
+Result<UniqueFd> make_in_namespace(const linux::Procfs& procfs, const linux::Mount& mount,
+                                   const linux::PinnedNamespace& shown, Fd user_namespace) {
+  if (::setns(shown.fd.get(), static_cast<int>(linux::clone_flag(shown.kind))) != 0)
+    return fail(errno, "join the {} namespace", linux::config_name(shown.kind));
+  const auto make = [&] { return linux::make_locked_filesystem(procfs, mount, user_namespace); };
+  if (shown.kind != NamespaceKind::kPid) return make();
+  ::prctl(PR_SET_DUMPABLE, 0);  // processes of the pid namespace can see the child
+  return open_in_child(make, {procfs.fd(), user_namespace},
+                       [](std::chrono::seconds) { return Result<void>(); });
 }
 
 linux::Mount bind_of_rootfs(const bundle::Config& config) {
@@ -147,6 +165,18 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
 
+Result<UniqueFd> InitLink::make_filesystem(const linux::Mount& mount) {
+  const auto kind = linux::namespace_shown_by(mount);
+  const auto shown = std::ranges::find_if(
+      plan_.pinned, [&](const linux::PinnedNamespace& one) { return one.kind == kind; });
+  if (shown == plan_.pinned.end()) return fail(EPERM, "{:?} shows no joined namespace", mount.type);
+  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  TRY_ASSIGN(const UniqueFd user_namespace, open_user_namespace(*procfs));
+  return open_in_child([&] { return make_in_namespace(*procfs, mount, *shown, user_namespace); },
+                       {procfs->fd(), user_namespace, shown->fd},
+                       [&](auto so_far) { return hear_nothing(so_far); });
+}
+
 // Records the id of the rootfs mount. Init attaches the mount after this record is written, because
 // `delete --force` must be able to remove an attached mount.
 Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
@@ -163,9 +193,9 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
     return fail(EPROTO, "OpenMount {}", packet.payload);
   const linux::Mount mount = is_rootfs ? bind_of_rootfs(plan_.config)
                                        : plan_.config.mounts[static_cast<std::size_t>(index)];
-  auto tree = open_tree(mount);
+  auto tree = mount.bind || mount.is_id_mapped() ? open_tree(mount) : make_filesystem(mount);
   if (tree) return send_tree(*tree);
-  // If the parent may not clone the source, the answer has no tree. Init then makes the mount, or
+  // If the parent may not make the mount, the answer has no tree. Init then makes the mount, or
   // reports the error of an earlier try of init.
   const int error = tree.error().number();
   if (!mount.is_id_mapped() && (error == EPERM || error == EACCES)) return say(Message::kMountTree);
