@@ -197,6 +197,11 @@ bool is_delegated(const std::string& directory) {
   return found && *found && (*found)->owner == ::geteuid();
 }
 
+bool has_mark(const std::string& directory) {
+  const auto opened = Directory::open(directory);
+  return opened && opened->has_delegation_mark();
+}
+
 }  // namespace
 
 std::string shown_path(const Hierarchy& hierarchy) {
@@ -206,14 +211,24 @@ std::string shown_path(const Hierarchy& hierarchy) {
   return path == "/" ? "" : path;
 }
 
+bool owns_hierarchies(const Layout& layout) {
+  return linux::is_root_outside() &&
+         std::ranges::all_of(layout.hierarchies, [](const Hierarchy& hierarchy) {
+           return is_delegated(hierarchy.mount_point.string());
+         });
+}
+
 std::optional<std::string> delegated_cgroup(const Layout& layout) {
   if (!layout.pure_v2()) return std::nullopt;
   const Hierarchy& unified = layout.hierarchies.front();
+  const bool owns_all = owns_hierarchies(layout);  // then only the mark tells a delegated cgroup
   const std::string own = shown_path(unified);
   // The loop tries the parent of the caller's cgroup first: the caller's cgroup contains processes,
   // so the kernel does not let the caller enable controllers for children there.
   for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
-    if (!base.empty() && is_delegated(unified.mount_point.string() + base)) return base;
+    if (const std::string path = unified.mount_point.string() + base;
+        !base.empty() && is_delegated(path) && (!owns_all || has_mark(path)))
+      return base;
   return std::nullopt;
 }
 
@@ -222,7 +237,7 @@ namespace {
 /// Whether the service manager of a user has delegated the cgroup of a unit. The user owns the
 /// cgroups of all units, and a delegated one has all controllers that the cgroup above has.
 bool is_delegated_by_users_manager(const Directory& own) {
-  if (linux::is_in_initial_user_namespace()) return false;
+  if (linux::is_in_initial_user_namespace() || linux::is_root_outside()) return false;
   const std::string& path = own.path();
   const auto above = Directory::open(path.substr(0, path.rfind('/')));
   return (path.ends_with(".service") || path.ends_with(".scope")) && is_delegated(path) && above &&

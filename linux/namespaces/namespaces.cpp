@@ -178,8 +178,15 @@ Result<std::vector<IdMapping>> own_id_map(IdKind kind) {
 }
 
 bool is_in_initial_user_namespace() {
-  const auto map = own_id_map(IdKind::kUser);
-  return !map || std::ranges::count(*map, Uid::kUnchanged, &IdMapping::size) != 0;
+  constexpr unsigned kInitialInode = 0xEFFFFFFD;  // USER_NS_INIT_INO of <linux/nsfs.h>, Linux 3.8
+  const auto own = sys::readlinkat(Fd{AT_FDCWD}, "/proc/self/ns/user");
+  return !own || *own == fmt::format("user:[{}]", kInitialInode);
+}
+
+bool is_root_outside() {
+  if (::geteuid() != 0) return false;
+  const IdMap own{.uids = own_id_map(IdKind::kUser).value_or(std::vector<IdMapping>()), .gids = {}};
+  return own.host_uid(Uid{}).value_or(0) == 0;
 }
 
 std::string why_namespaces_are_refused(int error, std::uint64_t flags) {

@@ -84,9 +84,15 @@ struct TimeOffset {
 /// kernel has no user namespaces.
 Result<std::vector<IdMapping>> own_id_map(IdKind kind);
 
-/// Whether the caller is in the initial user namespace, which maps all ids in one line. Another
-/// user namespace with the same map is taken for the initial one. True where own_id_map() fails.
+/// Whether the caller is in the initial user namespace, by the namespace's inode: the map says
+/// nothing, because another user namespace may map each id to itself (PrivateUsers=full of
+/// systemd). True where the kernel has no user namespaces, and where /proc cannot be read.
 bool is_in_initial_user_namespace();
+
+/// Whether the caller is root, and root outside the caller's user namespace too. Such a root owns
+/// root's files, and has root's service manager, but root's capabilities only in the initial user
+/// namespace.
+bool is_root_outside();
 
 /// Why clone3(2) or unshare(2) refused the namespaces of `flags` (CLONE_NEW*) with `error`: the
 /// sysctl, limit or field of config.json to change, as a sentence; "" where nothing more is known.

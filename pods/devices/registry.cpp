@@ -23,10 +23,10 @@ namespace sys = linux::sys;
 constexpr std::size_t kMostFiles = 1024;  // of a directory
 constexpr std::size_t kMostShown = 20;    // names in a message
 
-/// Hooks and mounts of a specification reach the host as the caller does. In a user namespace, the
-/// owner of a file of the host's root is not known.
+/// Hooks and mounts of a specification reach the host as the caller does. In a user namespace that
+/// does not map root to root, the owner of a file of the host's root is not known.
 Result<void> check_owner(const struct stat& info) {
-  if (::geteuid() == 0 && linux::is_in_initial_user_namespace() && info.st_uid != 0)
+  if (linux::is_root_outside() && info.st_uid != 0)
     return refuse("it belongs to user {}: it must belong to root, because its hooks run as root",
                   info.st_uid);
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)

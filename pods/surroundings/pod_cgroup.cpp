@@ -33,7 +33,8 @@ Result<std::string> cgroup_path_for(const std::string& pod) {
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto layout = cgroups::read_layout(procfs);
   const auto base = layout ? cgroups::delegated_cgroup(*layout) : std::nullopt;
-  return base ? *base + below : "";
+  if (base) return *base + below;
+  return layout && cgroups::owns_hierarchies(*layout) ? below : "";
 }
 
 Result<std::string> settle_cgroup_for(const std::string& pod) {
@@ -141,8 +142,8 @@ Result<cgroups::OomWatch> watch_oom(const std::string& path) {
 namespace {
 
 cgroups::SystemdInstance instance() {
-  return linux::is_in_initial_user_namespace() ? cgroups::SystemdInstance::kSystem
-                                               : cgroups::SystemdInstance::kUser;
+  return linux::is_root_outside() ? cgroups::SystemdInstance::kSystem
+                                  : cgroups::SystemdInstance::kUser;
 }
 
 Result<cgroups::Layout> read_layout() {

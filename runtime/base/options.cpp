@@ -22,11 +22,14 @@ bool is_host_root() {
   return true;
 }
 
+bool is_root_outside() { return is_host_root() || linux::is_root_outside(); }
+
 std::string state_root_for(const Caller& caller) {
   constexpr std::string_view kOfRoot = "/run/ocirun";
   if (caller.host_root) return std::string(kOfRoot);
   if (caller.runtime_directory.starts_with('/')) return caller.runtime_directory + "/ocirun";
-  if (!caller.user_directory_exists && caller.namespace_root) return std::string(kOfRoot);
+  const bool is_users = caller.user != 0 && caller.user_directory_exists;
+  if (!is_users && caller.namespace_root) return std::string(kOfRoot);
   return user_directory(caller.user) + "/ocirun";
 }
 

@@ -51,14 +51,18 @@ std::string user_directory(std::uint32_t user);
 /// The default state root. Root of the host has /run/ocirun. Others have $XDG_RUNTIME_DIR/ocirun; a
 /// variable that is empty or relative counts as unset (XDG). Without the variable they have
 /// /run/user/<user>/ocirun, so that root of podman's user namespace and the user outside of it find
-/// the same directory. Root of a namespace whose user has no /run/user/<user> (an outer container)
-/// has /run/ocirun.
+/// the same directory. Root of a namespace whose user is root too, or has no /run/user/<user> (an
+/// outer container), has /run/ocirun.
 std::string state_root_for(const Caller& caller);
 HostPath default_state_root();
 
 /// Whether this process is root of the initial user namespace. To be asked before the process
 /// enters another namespace: a positive answer is kept for the pid.
 bool is_host_root();
+
+/// Whether this process is root, and root outside its user namespace too: see
+/// linux::is_root_outside().
+bool is_root_outside();
 
 /// The things that a container's process inherits from the caller of ocirun, beside the standard
 /// streams.

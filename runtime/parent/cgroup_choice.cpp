@@ -65,8 +65,8 @@ Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& option
                                                      const std::string& id) {
   if (options.cgroup_manager == CgroupManager::kSystemd)
     return cgroups::make_systemd_cgroup(
-        layout, {.instance = is_host_root() ? cgroups::SystemdInstance::kSystem
-                                            : cgroups::SystemdInstance::kUser,
+        layout, {.instance = is_root_outside() ? cgroups::SystemdInstance::kSystem
+                                               : cgroups::SystemdInstance::kUser,
                  .cgroups_path = config.cgroups_path,
                  .id = id,
                  .resources = config.resources.value_or(cgroups::Resources{}),

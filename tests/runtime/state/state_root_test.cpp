@@ -1,4 +1,5 @@
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -32,6 +33,35 @@ BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user, *needs_root()) {
              }) == 0);
 }
 
+// By its map, the namespace looks like the initial one: PrivateUsers=full of systemd.
+BOOST_AUTO_TEST_CASE(root_of_an_identity_mapped_user_namespace_is_not_the_hosts, *needs_root()) {
+  const std::string all = "0 0 4294967295";
+  BOOST_TEST(run_in_child(CLONE_NEWUSER,
+                          [] {
+                            BOOST_TEST((!is_host_root() && is_root_outside()));
+                            ::setenv("XDG_RUNTIME_DIR", "/somewhere", 1);
+                            BOOST_TEST(default_state_root().string() == "/somewhere/ocirun");
+                            ::unsetenv("XDG_RUNTIME_DIR");
+                            BOOST_TEST(default_state_root().string() == "/run/ocirun");
+                          },
+                          {.uids = all, .gids = all}) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(root_of_a_users_namespace_is_not_root_outside, *needs_root()) {
+  BOOST_TEST(is_root_outside());
+  const std::string lent = "0 100000 65536";
+  BOOST_TEST(run_in_child(CLONE_NEWUSER,
+                          [] {
+                            BOOST_REQUIRE((::setgid(0) == 0 && ::setuid(0) == 0));
+                            BOOST_TEST((!is_host_root() && !is_root_outside()));
+                          },
+                          {.uids = lent, .gids = lent}) == 0);
+  BOOST_TEST(run_in_child(0, [] {
+               BOOST_REQUIRE(::setuid(12345) == 0);
+               BOOST_TEST((!is_host_root() && !is_root_outside()));
+             }) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset, *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                BOOST_REQUIRE(::setuid(12345) == 0);
@@ -62,6 +92,9 @@ BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // as engines rely on
         .runtime_directory = "",
         .user_directory_exists = true},
        "/run/user/1001/ocirun"},
+      // a root whose user outside is root: /run/user/0 lives only as long as root's sessions
+      {{.namespace_root = true, .user = 0, .runtime_directory = "", .user_directory_exists = true},
+       "/run/ocirun"},
       // inside another container, where /run/user/UID does not exist
       {{.namespace_root = true, .user = 100000, .runtime_directory = ""}, "/run/ocirun"},
   };
