@@ -29,7 +29,7 @@ asan_files=(integration/exec.bats)
 # For a virtual machine: all files but those that boot machines themselves and those whose results do not depend on the kernel. Two
 # lists for two machines, one after the other: on a busy host all tests take longer than the time limit of one machine.
 whole_files=(integration/{cli,devices,document,events,exec,felt,hooks,interpreters,kill,legacy,lifecycle,list,lsm,man,mistakes}.bats)
-more_files=(integration/{mounts,mount_options,namespaces,nested,netdevices,pod_machine,pod_run,process,resources,rootless{,_surroundings},seccomp,terminal,unified,update}.bats
+more_files=(integration/{identity,joined_namespaces,mounts,mount_options,namespaces,nested,netdevices,pod_machine,pod_run,process,resources,rootless{,_surroundings},seccomp,terminal,unified,update}.bats
   integration/security/*.bats)
 # For part asan-more: the files that are in neither list above. Not exhausted.bats, which takes away resources that the sanitizers
 # need themselves.
