@@ -81,25 +81,6 @@ second" "$(sort output)"
   has killing "$(pod events "$POD" | jq -r .event)"
 }
 
-@test "an image whose StopSignal is empty or names no signal runs, and stop sends TERM" {
-  local signal
-  container app 'trap "echo bye; exit 0" TERM; echo hello; while :; do sleep 0.1; done'
-  for signal in "" SIGNOPE 0; do
-    rm -rf images data
-    make_image images base "{\"StopSignal\": \"$signal\"}" "$BUNDLE/rootfs"
-    run_pod --detach
-    if [[ -n $signal ]]; then
-      has "app: the image's StopSignal \"$signal\" is not the name of a signal: SIGTERM is sent instead" "$(<output)"
-    else
-      equal "$POD" "$(<output)"
-    fi
-    eventually has_lines app 1
-    pod stop "$POD"
-    equal $'hello\nbye' "$(pod logs "$POD")"
-    pod delete "$POD"
-  done
-}
-
 @test "stop --grace is the time that the program gets" {
   container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
   run_pod --detach --grace 3600

@@ -1,4 +1,4 @@
-# `ocirun pod wait` and `kill`, and `stop` of a pod of which no program runs.
+# `ocirun pod wait` and `kill`, and `stop` of a pod of which no program runs, or whose image has an odd stop signal.
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
@@ -82,4 +82,23 @@ waits() { ls -l "/proc/$1/fd" "/proc/$(pgrep -P "$1" | head -n 1)/fd" 2>/dev/nul
   reaches '.containers[0].restarts >= 2 and .containers[0].status == "waiting"' true # the next restart is 4 s away
   timeout 3 "$OCIRUN" --root "$ROOT" pod stop --data "$TMP/data" "$POD"
   equal "stopped null" "$(says '"\(.status) \(.supervisor)"')"
+}
+
+@test "an image whose StopSignal is empty or names no signal runs, and stop sends TERM" {
+  local signal
+  container app 'trap "echo bye; exit 0" TERM; echo hello; while :; do sleep 0.1; done'
+  for signal in "" SIGNOPE 0; do
+    rm -rf images data
+    make_image images base "{\"StopSignal\": \"$signal\"}" "$BUNDLE/rootfs"
+    run_pod --detach
+    if [[ -n $signal ]]; then
+      has "app: the image's StopSignal \"$signal\" is not the name of a signal: SIGTERM is sent instead" "$(<output)"
+    else
+      equal "$POD" "$(<output)"
+    fi
+    eventually has_lines app 1
+    pod stop "$POD"
+    equal $'hello\nbye' "$(pod logs "$POD")"
+    pod delete "$POD"
+  done
 }
