@@ -39,6 +39,7 @@ void put(std::string& bytes, std::size_t place, const IpAddress& value) {
   }
 }
 
+constexpr std::array<std::uint8_t, 2> kIcmp{IPPROTO_ICMP, IPPROTO_ICMPV6};
 constexpr std::uint8_t kSynOnly = 0x02, kSynAck = 0x12, kAckOnly = 0x10;
 
 /// A frame, by default a datagram from a socket's port to port 53.
@@ -135,7 +136,8 @@ BOOST_AUTO_TEST_CASE(loopback_unspecified_and_multicast_addresses_are_reached_by
                    to);
   for (const char* to : {"::1", "::", "::2", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:192.0.2.9",
                          "::ffff:198.51.100.1", "ff01::1", "ff02::fb", "ff0e::1"})
-    for (const std::uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP, IPPROTO_HOPOPTS})
+    for (const std::uint8_t protocol :
+         std::array<std::uint8_t, 3>{IPPROTO_UDP, IPPROTO_TCP, IPPROTO_HOPOPTS})
       BOOST_TEST(!passes({.from = "2001:db8::9",
                           .to = to,
                           .protocol = protocol,
@@ -179,7 +181,7 @@ BOOST_AUTO_TEST_CASE(the_hosts_other_addresses_get_answers_alone) {
       BOOST_TEST(!passes(frame));
       frame.protocol = IPPROTO_SCTP;
       BOOST_TEST(!passes(frame));
-      frame.protocol = is_v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+      frame.protocol = kIcmp[is_v6];
       frame.message = is_v6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO;
       BOOST_TEST(!passes(frame));
       frame.message = is_v6 ? ICMP6_DST_UNREACH : ICMP_DEST_UNREACH;
@@ -200,7 +202,8 @@ BOOST_AUTO_TEST_CASE(a_source_that_is_not_the_pods_is_refused) {
 
 BOOST_AUTO_TEST_CASE(neighbours_are_asked) {
   BOOST_TEST(passes({.from = "192.0.2.9", .to = "127.0.0.1", .ethertype = ETHERTYPE_ARP}));
-  for (const std::uint8_t message : {ND_NEIGHBOR_SOLICIT, ND_NEIGHBOR_ADVERT, ND_ROUTER_SOLICIT}) {
+  for (const std::uint8_t message :
+       std::array<std::uint8_t, 3>{ND_NEIGHBOR_SOLICIT, ND_NEIGHBOR_ADVERT, ND_ROUTER_SOLICIT}) {
     for (const char* from : {"2001:db8::9", "fe80::1234", "::"})
       BOOST_TEST(passes(
           {.from = from, .to = "ff02::1:ff00:1", .protocol = IPPROTO_ICMPV6, .message = message}));
@@ -214,7 +217,8 @@ BOOST_AUTO_TEST_CASE(neighbours_are_asked) {
 }
 
 BOOST_AUTO_TEST_CASE(other_frames_and_short_ones_are_dropped) {
-  for (const std::uint16_t type : {ETHERTYPE_VLAN, 0x88a8, 0x88cc, 0x0001})
+  for (const std::uint16_t type :
+       std::array<std::uint16_t, 4>{ETHERTYPE_VLAN, 0x88a8, 0x88cc, 0x0001})
     BOOST_TEST(!passes({.from = "192.0.2.9", .to = "192.0.2.1", .ethertype = type}));
   std::string frame = Frame{.from = "192.0.2.9", .to = "192.0.2.1"}.bytes();
   for (std::size_t size = 1; size < 34; ++size) {
