@@ -165,3 +165,23 @@ time.sleep(1000)' "$hosts" >"$TMP/held" 3>&- 4>&- &
   [[ $status == 1 ]]
   output_mentions 'the document'"'"'s name "github.com" would take the place of a host of this name for all pods of the network: --name gives the pod a name'
 }
+
+@test "no pod of a network has a name that every host has, or one that is an address, also by --name" {
+  container app 'sleep 1000'
+  local name
+  for name in localhost LocalHost localhost.localdomain localhost4 localhost6.localdomain6 ip6-localhost ip6-loopback ip6-allnodes \
+    ip6-allrouters ip6-localnet loopback broadcasthost web.localhost; do
+    run ocirun pod run --data "$TMP/data" --images images --net none --network shop --name "$name" app.yaml
+    equal 1 "$status"
+    output_mentions "--network shop: every host calls itself or its network \"$name\""
+    sed "s/name: shop/name: $name/" app.yaml >named.yaml
+    run ocirun pod run --data "$TMP/data" --images images --net none --network shop named.yaml
+    output_mentions "--network shop: every host calls itself or its network \"$name\""
+  done
+  for name in 10.0.0.1 127.1 1 0x7f000001 017700000001; do
+    run ocirun pod run --data "$TMP/data" --images images --net none --network shop --name "$name" app.yaml
+    equal 1 "$status"
+    output_mentions "--network shop: programs take \"$name\" for an address of IPv4"
+  done
+  equal "" "$(pod_names)"
+}

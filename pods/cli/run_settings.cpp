@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <fcntl.h>
 
 #include <algorithm>
@@ -80,11 +81,37 @@ Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
 
 namespace {
 
-/// The name of a pod is a host name for the other pods of its network. A document must not take the
-/// name of a host elsewhere.
+/// Whether every machine has this name for itself or for its network, in its /etc/hosts or by RFC
+/// 6761. Host names have no upper and lower case.
+bool is_name_of_every_host(std::string name) {
+  constexpr std::array<std::string_view, 9> kNames{
+      "localhost",    "localhost4",      "localhost6",   "loopback",      "broadcasthost",
+      "ip6-localnet", "ip6-mcastprefix", "ip6-allnodes", "ip6-allrouters"};
+  constexpr std::string_view kOwnDomain = ".localhost";
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (name.ends_with(kOwnDomain)) return true;
+  std::string_view first = std::string_view(name).substr(0, name.find('.'));
+  if (std::ranges::find(kNames, first) != kNames.end()) return true;
+  if (first.starts_with("ip6-")) first.remove_prefix(4);
+  return first == "localhost" || first == "loopback" || first == "allhosts";
+}
+
+/// The name of a pod is a host name for the other pods of its network. No pod may have the name of
+/// every host, or one that is read as an address, and a document must not take the name of a host
+/// elsewhere.
 Result<void> check_host_name(const Arguments& arguments, const Settings& settings) {
-  const bool is_elsewhere = settings.name.contains('.') || settings.name == "localhost";
-  if (!is_elsewhere || arguments.has("name")) return {};
+  if (is_name_of_every_host(settings.name))
+    return refuse(
+        "--network {}: every host calls itself or its network \"{}\", so that no other pod could "
+        "reach a pod of this name: --name gives the pod another name",
+        settings.network.shared, settings.name);
+  if (in_addr address{}; ::inet_aton(settings.name.c_str(), &address) != 0)
+    return refuse(
+        "--network {}: programs take \"{}\" for an address of IPv4 and not for the name of a pod: "
+        "--name gives the pod another name",
+        settings.network.shared, settings.name);
+  if (!settings.name.contains('.') || arguments.has("name")) return {};
   return refuse(
       "--network {}: the document's name \"{}\" would take the place of a host of this name for "
       "all pods of the network: --name gives the pod a name",
