@@ -11,6 +11,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/documents/source.hpp"
 #include "pods/model/device_names.hpp"
@@ -34,9 +35,57 @@ Result<void> check_owner(const struct stat& info) {
   return {};
 }
 
+/// Whoever owns a directory on the way, or may write to it, decides what lies behind. In a
+/// directory with the sticky bit, others cannot replace what they do not own.
+Result<void> check_way(const struct stat& info, const std::string& name) {
+  if (::geteuid() == 0 && linux::is_in_initial_user_namespace() && info.st_uid != 0)
+    return refuse("the {} {} on the way belongs to user {}: it must belong to root",
+                  S_ISLNK(info.st_mode) ? "symlink" : "directory", name, info.st_uid);
+  const bool is_shared = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0;
+  if (S_ISDIR(info.st_mode) && is_shared)
+    return refuse("the directory {} on the way has the mode {:04o}, which lets others write", name,
+                  info.st_mode & 07777);
+  return {};
+}
+
+/// Opens `path`, which begins at the directory `start` unless it is absolute. Checks each directory
+/// and symlink on the way, those behind symlinks too.
+Result<UniqueFd> open_by_checked_way(Fd start, const std::string& path, int flags) {
+  constexpr int kMostSymlinks = 40;  // as the kernel follows
+  TRY_ASSIGN(UniqueFd here, sys::openat(start, path.starts_with('/') ? "/" : ".", O_PATH));
+  std::vector<std::string> rest;  // the next component is the last of these
+  const auto put_before = [&](std::string_view text) {
+    const auto parts = linux::words(text, '/');
+    rest.insert(rest.end(), parts.rbegin(), parts.rend());
+  };
+  put_before(path);
+  int symlinks = 0;
+  while (!rest.empty()) {
+    const std::string name = std::exchange(rest.back(), {});
+    rest.pop_back();
+    if (name.empty()) continue;
+    TRY_ASSIGN(UniqueFd next, sys::openat(here, name.c_str(), O_PATH | O_NOFOLLOW));
+    TRY_ASSIGN(const struct stat info, sys::fstat(next));
+    const bool is_link = S_ISLNK(info.st_mode);
+    if (is_link || !rest.empty()) TRY(check_way(info, name));
+    if (!is_link && rest.empty()) return sys::openat(here, name.c_str(), flags | O_NOFOLLOW);
+    if (!is_link) {
+      here = std::move(next);
+      continue;
+    }
+    if (++symlinks > kMostSymlinks) return fail(ELOOP, "open {}", path);
+    TRY_ASSIGN(const std::string target, sys::readlinkat(next, ""));
+    if (target.starts_with('/')) {
+      TRY_ASSIGN(here, sys::open("/", O_PATH));
+    }
+    put_before(target);
+  }
+  return sys::openat(here, ".", flags);
+}
+
 Result<std::string> text_of_file(Fd directory, const std::string& name) {
   TRY_ASSIGN(const UniqueFd file,
-             sys::openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+             open_by_checked_way(directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   TRY_ASSIGN(const struct stat info, sys::fstat(file));
   if (!S_ISREG(info.st_mode)) return refuse("it is no regular file");
   TRY(check_owner(info));
@@ -73,7 +122,7 @@ Result<DeviceRegistry> DeviceRegistry::read(const DeviceDirectories& directories
 
 Result<void> DeviceRegistry::read_directory(const std::string& path, std::size_t index,
                                             bool may_be_absent) {
-  const auto directory = sys::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+  const auto directory = open_by_checked_way(Fd{AT_FDCWD}, path, O_RDONLY | O_DIRECTORY);
   if (!directory && directory.error().number() == ENOENT && may_be_absent) return {};
   if (!directory) return std::unexpected(directory.error());
   TRY_ASSIGN(const struct stat info, sys::fstat(*directory));

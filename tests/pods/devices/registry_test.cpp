@@ -9,6 +9,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "tests/child_test.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"
 
@@ -122,6 +123,43 @@ BOOST_AUTO_TEST_CASE(a_file_of_another_user_is_not_for_root) {
 BOOST_AUTO_TEST_CASE(a_directory_of_the_operator_must_exist) {
   directories.may_be_absent = false;
   BOOST_TEST(must_fail(DeviceRegistry::read(directories)).contains("/absent: "));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_or_symlink_on_the_way_of_an_ordinary_user_is_refused,
+                     *needs_root()) {
+  scratch.file("etc/a.json", devices_named("v.com/gpu", {"0"}));
+  ::mkdir((scratch / "users").c_str(), 0755);
+  ::mkdir((scratch / "users/cdi").c_str(), 0755);
+  scratch.file("users/cdi/b.json", devices_named("v.com/gpu", {"1"}));
+  directories.paths = {scratch / "users/cdi"};
+  BOOST_TEST(DeviceRegistry::read(directories).has_value());
+  BOOST_REQUIRE(::chown((scratch / "users").c_str(), 7, 7) == 0);
+  BOOST_TEST(
+      must_fail(DeviceRegistry::read(directories))
+          .contains("the directory users on the way belongs to user 7: it must belong to root"));
+  BOOST_REQUIRE(::symlink((scratch / "users/cdi").c_str(), (scratch / "way").c_str()) == 0);
+  directories.paths = {scratch / "way"};
+  BOOST_TEST(
+      must_fail(DeviceRegistry::read(directories)).contains("the directory users on the way"));
+  BOOST_REQUIRE(::chown((scratch / "users").c_str(), 0, 0) == 0);
+  BOOST_REQUIRE(::lchown((scratch / "way").c_str(), 7, 7) == 0);
+  BOOST_TEST(
+      must_fail(DeviceRegistry::read(directories)).contains("the symlink way on the way belongs"));
+  ::chmod((scratch / "users").c_str(), 0775);
+  directories.paths = {scratch / "users/cdi"};
+  BOOST_TEST(
+      must_fail(DeviceRegistry::read(directories)).contains("mode 0775, which lets others write"));
+  ::chmod((scratch / "users").c_str(), 01777);
+  BOOST_TEST(DeviceRegistry::read(directories).has_value());
+  // A file of a directory may be a symlink of its vendor's.
+  BOOST_REQUIRE(
+      ::symlink((scratch / "users/cdi/b.json").c_str(), (scratch / "etc/b.json").c_str()) == 0);
+  directories.paths = {scratch / "etc"};
+  BOOST_TEST(from("v.com/gpu", "1") == "FROM=a");
+  ::chmod((scratch / "users").c_str(), 0755);
+  BOOST_REQUIRE(::chown((scratch / "users").c_str(), 7, 7) == 0);
+  BOOST_TEST(
+      missing("v.com/gpu", "1").contains("the directory users on the way belongs to user 7"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
