@@ -182,6 +182,58 @@ secret' "$(ls all | grep -v socket)"
   nothing_temporary "$TMP"
 }
 
+@test "a program that owns the directory and swaps what cp makes there gets no directory of root's" {
+  command -v strace >/dev/null || skip "needs strace, which makes the moment longer"
+  mkdir -p from shared/closed && echo secret >shared/closed/key
+  local i round
+  for i in {1..5}; do mkdir "from/d$i"; done
+  chmod 0755 from from/*
+  chmod 0700 shared/closed && chown 1000:1000 shared
+  # Swaps the closed directory with each that cp makes: with d1, d2 … by their names, or with those of temporary names.
+  cat >swap.py <<'END'
+import ctypes, os, sys
+exchange = ctypes.CDLL(None).renameat2
+os.chdir("shared")
+os.setgid(1000), os.setuid(1000)
+print("swaps", flush=True)
+if sys.argv[1] == "temporary":
+    while True:
+        for name in os.listdir(b"."):
+            if name.startswith(b".") and exchange(-100, name, -100, b"closed", 2) == 0:
+                exchange(-100, name, -100, b"closed", 2)
+while True:
+    for name in [b"d%d" % i for i in range(1, 6)]:
+        if exchange(-100, name, -100, b"closed", 2) == 0:
+            sys.exit()
+END
+  cat >app.yaml <<END
+apiVersion: v1
+kind: Pod
+metadata: {name: shop}
+spec:
+  containers: [{name: app, image: base, command: [/bin/sleep, "1000"], volumeMounts: [{name: shared, mountPath: /shared}]}]
+  volumes: [{name: shared, hostPath: {path: $PWD/shared}}]
+END
+  run_pod --detach
+  local key swapper way
+  for way in names temporary; do
+    python3 swap.py "$way" >swaps 3>&- 4>&- &
+    swapper=$!
+    eventually grep -q swaps swaps
+    for round in 1 2; do
+      timeout 30 strace -f -o /dev/null -e trace=mkdirat -e inject=mkdirat:delay_exit=20000 \
+        "$OCIRUN" --root "$ROOT" pod cp --data "$TMP/data" from/. "$POD:/shared" >/dev/null 2>&1 || [[ $? == 1 ]]
+      [[ $way == names ]] || find shared -mindepth 1 -maxdepth 1 -name 'd*' -exec rmdir {} +
+    done
+    kill "$swapper" 2>/dev/null || true
+    wait "$swapper" || true
+    key=$(dirname "$(find shared -name key)")
+    equal "700 0" "$(stat -c '%a %u' "$key")"
+    [[ $key == shared/closed ]] || { rm -rf shared/closed && mv "$key" shared/closed; }
+    find shared -mindepth 1 -maxdepth 1 ! -name closed -exec rm -rf {} +
+  done
+}
+
 @test "a copy that came out as a symlink does not lead the next copy to its target" {
   mkdir "$TMP/elsewhere"
   container app "ln -s $TMP/elsewhere /out; echo ready; exec sleep 1000"

@@ -182,7 +182,9 @@ Result<void> fchmodat(Fd directory, const char* name, mode_t mode) {
 Result<void> utimensat(Fd directory, const char* name, const timespec& accessed,
                        const timespec& modified) {
   const timespec times[2] = {accessed, modified};
-  return checked(::utimensat(directory.value, name, times, AT_SYMLINK_NOFOLLOW), "set times");
+  const int itself = *name == '\0' ? AT_EMPTY_PATH : 0;
+  return checked(::utimensat(directory.value, name, times, AT_SYMLINK_NOFOLLOW | itself),
+                 "set times");
 }
 
 Result<void> setxattr(Fd file, const char* name, std::string_view value) {

@@ -59,6 +59,8 @@ Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH d
 Result<void> fchmod(Fd fd, mode_t mode);                             // O_PATH descriptors too
 Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows symlinks
 /// Sets the times of last access and change of the content; a trailing symlink is not followed.
+/// With `name` "", those of `directory`, which may be an O_PATH descriptor of any file (before
+/// Linux 5.8: EINVAL).
 Result<void> utimensat(Fd directory, const char* name, const timespec& accessed,
                        const timespec& modified);
 /// Sets an extended attribute of an open file. An O_PATH descriptor works too, even one of a

@@ -50,6 +50,8 @@ Result<void> copy_file(Fd from, Fd to, const char* name) {
   return copy_ownership(copy, info);
 }
 
+/// The directory that is opened is the one that was made: `to` is a new filesystem, which no
+/// program of the container can reach yet.
 Result<void> copy_subdirectory(Fd from, Fd to, const char* name, int depth) {
   if (depth == kMaxDepth) return refuse("more than {} directories deep", kMaxDepth);
   TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));

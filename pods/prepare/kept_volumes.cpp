@@ -73,6 +73,8 @@ Result<UniqueFd> open_kept_volume(const HostPath& path) {
   const auto mark =
       sys::openat(volumes, mark_of(name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!mark) return std::unexpected(mark.error());
+  // What is opened is what was made: no container can reach the directory of the volumes, and none
+  // has the volume before it is filled.
   TRY(sys::mkdirat(volumes, name.c_str(), 0755));
   return open_volume(volumes, name);
 }

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -52,6 +53,12 @@ std::string why_left_out(const struct stat& info, const sys::FilesystemInfo& fil
       return "is a device";
   }
 }
+
+constexpr const char* kReplaced = "was replaced meanwhile by a program of the container";
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+/// The mode of a directory that is being made. Nobody else has use for such a directory: its owner
+/// cannot write to it, and others cannot read it.
+constexpr mode_t kNewMode = 01500;
 
 class Copy {
  public:
@@ -170,10 +177,13 @@ class Copy {
       TRY(sys::symlinkat(text.c_str(), to, temporary.c_str()));
       TRY_ASSIGN(const UniqueFd copy, sys::openat(to, temporary.c_str(), O_PATH | O_NOFOLLOW));
       TRY_ASSIGN(const struct stat found, sys::fstat(copy));
-      // A program of the container may have put a hard link to a file there, to become its owner.
-      if (!S_ISLNK(found.st_mode)) return refuse("was replaced meanwhile");
+      // A program of the container may have put another file there, to become its owner.
+      if (!S_ISLNK(found.st_mode) || found.st_nlink != 1 || sys::readlinkat(copy, "") != text)
+        return refuse(kReplaced);
       TRY(set_owner(copy));
-      return sys::utimensat(to, temporary.c_str(), info.st_atim, info.st_mtim);
+      auto timed = sys::utimensat(copy, "", info.st_atim, info.st_mtim);
+      if (!timed && timed.error().number() == EINVAL) return {};
+      return timed;
     });
   }
 
@@ -182,15 +192,44 @@ class Copy {
     if (sys::is_same_file(info, into_))
       return refuse("{}: a directory cannot be copied into itself", bundle::escaped(path));
     TRY(check_target(to));
-    const auto made = sys::mkdirat(to, name.c_str(), 0700);
-    if (!made && made.error().number() != EEXIST) return made;
-    auto copy = sys::openat(to, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    auto copy = sys::openat(to, name.c_str(), kOpenDirectory);
     if (!copy && (copy.error().number() == ENOTDIR || copy.error().number() == ELOOP))
       return refuse("{}: is in the way: it is no directory", bundle::escaped(name));
+    const bool is_new = !copy && copy.error().number() == ENOENT;
+    if (is_new) copy = make_directory(to, name);
     if (!copy) return std::unexpected(copy.error());
     TRY(content(source, *copy, path, level));
-    if (!made) return {};
+    if (!is_new) return {};
     return set_attributes_of(*copy, info, 01777);
+  }
+
+  /// Makes a directory, and opens that one: its owner and mode are set later, and a program of the
+  /// container may put another directory in its place at any time.
+  static Result<UniqueFd> make_directory(Fd to, const std::string& name) {
+    TRY_ASSIGN(const std::string temporary, temporary_name());
+    const auto drop = [&] {
+      static_cast<void>(sys::unlinkat(to, temporary.c_str(), AT_REMOVEDIR));
+    };
+    TRY(sys::mkdirat(to, temporary.c_str(), kNewMode));
+    auto made = sys::openat(to, temporary.c_str(), kOpenDirectory);
+    if (made) {
+      auto proven = check_new(*made);
+      if (proven) proven = sys::fchmod(*made, 0700);
+      if (proven) proven = sys::renameat2(to, temporary.c_str(), to, name.c_str(), 0);
+      if (!proven) made = std::unexpected(proven.error());
+    }
+    if (!made) drop();
+    return made;
+  }
+
+  /// Proves that a directory is one that make_directory() has made. Only root and nobody else gives
+  /// a directory the mode kNewMode, and only while it is made.
+  static Result<void> check_new(Fd made) {
+    TRY_ASSIGN(const struct stat info, sys::fstat(made));
+    const mode_t mode = info.st_mode & 07777 & ~static_cast<mode_t>(S_ISGID);  // as the parent's
+    if (mode != kNewMode || info.st_uid != ::geteuid()) return refuse(kReplaced);
+    return linux::for_each_entry(
+        made, [](const char*, unsigned char) -> Result<void> { return refuse(kReplaced); });
   }
 
   linux::Procfs procfs_;
