@@ -68,8 +68,8 @@ WITHOUT='runAsUser: 65534, runAsGroup: 65534, capabilities: {drop: [ALL]}'
 }
 
 @test "frames with another source than the pod's do not arrive" {
-  packet_pod "$WITH_FRAMES" "packets --frames outside0 20000 192.0.2.99 2001:db8:1::9 $OF_OTHERS
-    packets --frames outside0 20100 127.0.0.1 ::1 $OF_OTHERS"
+  packet_pod "$WITH_FRAMES" "packets frames outside0 20000 192.0.2.99 2001:db8:1::9 $OF_OTHERS
+    packets frames outside0 20100 127.0.0.1 ::1 $OF_OTHERS"
   send_from
   equal "$(all_ways outside $OF_OTHERS | grep -v frame)" "$(arrivals "$TMP/sent")"
 }
@@ -78,13 +78,13 @@ WITHOUT='runAsUser: 65534, runAsGroup: 65534, capabilities: {drop: [ALL]}'
   packet_pod "$WITH_FRAMES" "
     ip link set outside0 down; ip link set outside0 name other0; ip link set other0 address 02:00:00:00:00:77; ip link set other0 up
     ip address add 127.0.0.5/8 dev other0; ip address add 0.0.0.5/8 dev other0; ip route add default via 192.0.2.1 dev other0
-    sleep 0.1; packets --frames other0 20000 192.0.2.9 2001:db8::9 $OF_HOST; packets --frames other0 20200 127.0.0.5 ::1 127.0.0.1 ::1"
+    sleep 0.1; packets frames other0 20000 192.0.2.9 2001:db8::9 $OF_HOST; packets frames other0 20200 127.0.0.5 ::1 127.0.0.1 ::1"
   send_from
   equal "" "$(arrivals "$TMP/sent")"
 }
 
 @test "while pasta starts again, and after it has, no packet arrives at the host's own addresses" {
-  packet_pod "$WITH_FRAMES" "while :; do ip link set outside0 up; packets --frames outside0 20000 192.0.2.9 2001:db8::9 127.0.0.1 ::1; done 2>/dev/null"
+  packet_pod "$WITH_FRAMES" "while :; do ip link set outside0 up; packets frames outside0 20000 192.0.2.9 2001:db8::9 127.0.0.1 ::1; done 2>/dev/null"
   ocirun pod run --data "$TMP/data" --images images --detach --name "$POD" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
   local pasta again=0
   for again in 1 2; do
@@ -117,13 +117,13 @@ WITHOUT='runAsUser: 65534, runAsGroup: 65534, capabilities: {drop: [ALL]}'
 }
 
 @test "nothing of a pod with --net none, or in a network of pods, arrives on the host" {
-  packet_pod "$WITH_FRAMES" "packets --frames lo 20000 127.0.0.1 ::1 $OF_HOST"
+  packet_pod "$WITH_FRAMES" "packets frames lo 20000 127.0.0.1 ::1 $OF_HOST"
   send_from --net none
   equal "" "$(arrivals "$TMP/sent")"
-  packet_pod "$WITH_FRAMES" "packets --frames ocirun0 20000 10.89.0.2 fd00::2 $OF_HOST"
+  packet_pod "$WITH_FRAMES" "packets frames ocirun0 20000 10.89.0.2 fd00::2 $OF_HOST"
   send_from --net none --network shop
   equal "" "$(arrivals "$TMP/sent")"
-  packet_pod "$WITH_FRAMES" "packets --frames ocirun0 20000 10.89.0.2 fd00::2 127.0.0.1 ::1; packets --frames outside0 20050 192.0.2.9 2001:db8::9 127.0.0.1 ::1"
+  packet_pod "$WITH_FRAMES" "packets frames ocirun0 20000 10.89.0.2 fd00::2 127.0.0.1 ::1; packets frames outside0 20050 192.0.2.9 2001:db8::9 127.0.0.1 ::1"
   send_from --net pod --network shop
   equal "" "$(arrivals "$TMP/sent")"
 }
@@ -135,7 +135,7 @@ kind: Pod
 metadata: {name: shop}
 spec:
   containers:
-    - {name: app, image: base, ports: [{containerPort: 18081}, {containerPort: 18081, protocol: UDP}], command: [packets, --answer, "18081"]}
+    - {name: app, image: base, ports: [{containerPort: 18081}, {containerPort: 18081, protocol: UDP}], command: [packets, answer, "18081"]}
 END
   ocirun pod run --data "$TMP/data" --images images --detach --name "$POD" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
   cat >ask.py <<'END'

@@ -5,7 +5,7 @@
 OF_HOST='127.0.0.1 127.0.0.2 0.0.0.0 192.0.2.9 192.0.2.10 224.0.0.251 255.255.255.255'
 OF_HOST+=' ::1 :: ::ffff:127.0.0.1 2001:db8::9 2001:db8::10 fe80::9 ff01::1 ff02::fb'
 OF_OTHERS='192.0.2.1 2001:db8::1'
-PACKETS='packets --frames outside0 20000 192.0.2.9 2001:db8::9'
+PACKETS='packets frames outside0 20000 192.0.2.9 2001:db8::9'
 
 # packets_setup_file: a way outside with more addresses of the host, and neighbours that are known, so that packets to them are seen.
 packets_setup_file() {

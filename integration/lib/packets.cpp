@@ -1,9 +1,9 @@
 // A static program for pods: sends a packet of each protocol to each address in each way.
-//   packets [--frames] DEVICE PORT SOURCE4 SOURCE6 ADDRESS…
-//   packets --answer PORT     sends back what comes to this port by TCP and UDP, until it is killed
+//   packets [frames] DEVICE PORT SOURCE4 SOURCE6 ADDRESS…
+//   packets answer PORT     sends back what comes to this port by TCP and UDP, until it is killed
 // Each packet has a port of its own, counted from PORT; an ICMP echo has it as its identifier.
 // Prints a line for each: "PORT WAY PROTOCOL ADDRESS sent", or the errno instead of "sent". The
-// ways: a socket; a socket that is bound to the device; with --frames also frames, past the queues
+// ways: a socket; a socket that is bound to the device; with frames also frames, past the queues
 // of the device too. SOURCE4 and SOURCE6 are the source addresses of frames.
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -249,10 +249,10 @@ int answer(std::uint16_t port) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count == 3 && std::string_view(words[1]) == "--answer")
+  if (count == 3 && std::string_view(words[1]) == "answer")
     return answer(static_cast<std::uint16_t>(std::atoi(words[2])));
   int at = 1;
-  const bool with_frames = count > 1 && std::string_view(words[1]) == "--frames";
+  const bool with_frames = count > 1 && std::string_view(words[1]) == "frames";
   if (with_frames) ++at;
   if (count < at + 5) return 2;
   device = words[at++];

@@ -156,6 +156,7 @@ BOOST_AUTO_TEST_CASE(a_directory_or_symlink_on_the_way_of_an_ordinary_user_is_re
       ::symlink((scratch / "users/cdi/b.json").c_str(), (scratch / "etc/b.json").c_str()) == 0);
   directories.paths = {scratch / "etc"};
   BOOST_TEST(from("v.com/gpu", "1") == "FROM=a");
+  ::unlink((scratch / "etc/a.json").c_str());
   ::chmod((scratch / "users").c_str(), 0755);
   BOOST_REQUIRE(::chown((scratch / "users").c_str(), 7, 7) == 0);
   BOOST_TEST(
