@@ -88,9 +88,8 @@ Result<void> TapGate::make_device(const seccomp_notif& question) {
   const int pid = static_cast<int>(question.pid);
   TRY_ASSIGN(const ProcessIdentity process, identify_process(pid));
   TRY_ASSIGN(const UniqueFd pidfd, open_pidfd(process));
-  TRY_ASSIGN(UniqueFd tap,
-             within(copy_descriptor(pidfd, static_cast<int>(question.data.args[0])),
-                    "copy the program's descriptor of the tap device"));
+  TRY_ASSIGN(UniqueFd tap, within(copy_descriptor(pidfd, static_cast<int>(question.data.args[0])),
+                                  "copy the program's descriptor of the tap device"));
   RemoteRequest remote(pid, question.data.args[2]);
   TRY_ASSIGN(ifreq wanted, remote.read());
   // Checked after opening: until then the process waits for the answer, and no other has its pid.
