@@ -164,7 +164,7 @@ std::vector<PlacedError> find_expansion_errors(const Pod& pod, const Bindings& b
                                                Missing missing) {
   std::vector<PlacedError> errors;
   std::size_t copied = 0;
-  const std::size_t annotations = size_of(pod.annotations);
+  const std::size_t annotations = size_of(bundle_annotations(pod));
   for (const Container* container : all_containers(pod)) {
     const auto expansion = expand_container(pod, *container, bindings, missing);
     if (!expansion) {
