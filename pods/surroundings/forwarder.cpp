@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <map>
 #include <utility>
 
 #include "linux/base/patience.hpp"
@@ -79,6 +80,20 @@ std::vector<std::string> words_of(const std::string& pasta, const std::vector<Fo
   if (!has_tcp) words.insert(words.end(), {"--tcp-ports", "none"});
   if (!has_udp) words.insert(words.end(), {"--udp-ports", "none"});
   return words;
+}
+
+/// Debian 12's pasta has one place for each port of the host.
+std::string hint_of(const std::vector<Forward>& forwards) {
+  std::map<std::pair<std::uint16_t, Protocol>, const Forward*> first;
+  for (const Forward& other : forwards) {
+    const auto [place, is_new] = first.emplace(std::pair(other.host_port, other.protocol), &other);
+    if (is_new) continue;
+    return fmt::format(
+        " (the port {} of the host is wanted at {} and at {}, and a pasta may open a port at one "
+        "address, or without hostIP at all of them)",
+        other.host_port, place->second->address, other.address);
+  }
+  return "";
 }
 
 }  // namespace
@@ -168,7 +183,7 @@ Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
       if (connected && *connected) break;
       if (connected)
         if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
-          return refuse("{}", last_words(status));
+          return refuse("{}{}", last_words(status), hint_of(forwards_));
       if (connected && left.wait()) continue;
       linux::kill_child(child);
       if (!connected) return std::unexpected(connected.error());

@@ -223,9 +223,9 @@ Result<std::vector<Forward>> forwards_of(const Pod& pod) {
   for (const Container& container : pod.containers)
     for (const Port& port : container.ports) {
       Forward forward{"", port.number, port.number, port.protocol, port.place};
-      if (std::ranges::find(forwards, forward) != forwards.end())
-        return refuse("two containers have the port {}, and a pod has one network", port.number);
-      forwards.push_back(std::move(forward));
+      // The port is information: which of two containers opens it, they know.
+      if (std::ranges::find(forwards, forward) == forwards.end())
+        forwards.push_back(std::move(forward));
     }
   return forwards;
 }

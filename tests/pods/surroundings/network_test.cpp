@@ -53,8 +53,7 @@ BOOST_AUTO_TEST_CASE(each_port_of_a_container_has_the_same_number_on_the_host) {
   pod.containers[1].ports = {port("", 53)};  // another protocol
   BOOST_TEST(must(forwards_of(pod)).size() == 3u);
   pod.containers[1].ports = {port("", 80)};
-  BOOST_TEST(must_fail(forwards_of(pod)) ==
-             "two containers have the port 80, and a pod has one network");
+  BOOST_TEST(must(forwards_of(pod)).size() == 2u);  // one of the two opens it
 }
 
 BOOST_AUTO_TEST_CASE(ports_that_the_document_maps_are_forwarded_and_no_others) {  // AC-20
