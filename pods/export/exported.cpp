@@ -126,6 +126,11 @@ std::vector<Volume> exported_volumes(const Pod& pod) {
   return all;
 }
 
+bool is_entry_of(const HostPort& host, const Port& port, const Container& container) {
+  return host.place == port.place ||
+         std::ranges::find(container.ports, host.place, &Port::place) == container.ports.end();
+}
+
 bool leads_to(const HostPort& host, const Port& port) {
   if (!host.pod_port) return host.name == port.name;
   return host.pod_port->number == port.number && host.pod_port->protocol == port.protocol;

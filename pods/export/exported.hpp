@@ -46,6 +46,9 @@ std::vector<Volume> exported_volumes(const Pod& pod);
 
 /// Whether the port of the host leads to this port of a container.
 bool leads_to(const HostPort& host, const Port& port);
+/// Whether `host` stands at `port` of `container`, or at no port of it: one of two entries of a
+/// port, each with an address of the host, has the host's port of its own.
+bool is_entry_of(const HostPort& host, const Port& port, const Container& container);
 /// The ports of the host that lead to a port which no app lists. Losses: a port of the host whose
 /// port of the pod is unknown.
 std::vector<const HostPort*> unlisted_host_ports(Translation& translation);

@@ -136,7 +136,8 @@ YamlPart ports(const KubernetesPod& pod, const Container& container) {
   for (const Port& port : container.ports) {
     std::string_view name = pod.port_names.at(&port);
     for (const HostPort& host : host_ports)
-      if (leads_to(host, port)) add_port(std::exchange(name, ""), port, &host, list);
+      if (leads_to(host, port) && is_entry_of(host, port, container))
+        add_port(std::exchange(name, ""), port, &host, list);
     const bool is_open =
         std::ranges::any_of(host_ports, [&](const HostPort& host) { return leads_to(host, port); });
     if (!is_open) add_port(name, port, nullptr, list);

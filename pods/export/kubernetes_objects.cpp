@@ -84,6 +84,11 @@ std::vector<ServicePort> service_ports(const KubernetesPod& pod) {
   std::set<std::pair<std::uint16_t, Protocol>> numbers;
   const auto add = [&](const Port& port, std::string name) {
     const std::uint16_t number = service_port(pod.translation.pod(), port);
+    const bool is_there = std::ranges::any_of(ports, [&](const ServicePort& other) {
+      return other.number == number && other.target == port.number &&
+             other.protocol == port.protocol;
+    });
+    if (is_there) return;  // the port of the host at another address, or of another container
     if (!numbers.emplace(number, port.protocol).second) {
       pod.translation.lose(port.place, port.service == 0 ? "containerPort" : "port",
                            "the port {} leads to another port of the pod too", number);

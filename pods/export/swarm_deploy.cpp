@@ -116,6 +116,11 @@ YamlPart swarm_resources(Translation& translation, const Container& container) {
   return out;
 }
 
+void lose_address(Translation& translation, const HostPort& host) {
+  translation.lose(host.place, "hostIP",
+                   "a port is open on all addresses of a node, not on {} alone", host.address);
+}
+
 /// Adds a port of the nodes that leads to `port`. `host`: the document's port of the host.
 void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, YamlPart& list) {
   Translation& translation = stack.translation;
@@ -126,9 +131,7 @@ void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, Yam
   if (!stack.published.emplace(number, port.protocol).second)
     return translation.lose(place, "", "the port {} of the nodes leads to another port too",
                             number);
-  if (host != nullptr && !host->address.empty())
-    translation.lose(place, "hostIP", "a port is open on all addresses of a node, not on {} alone",
-                     host->address);
+  if (host != nullptr && !host->address.empty()) lose_address(translation, *host);
   // A Service of Kubernetes opens its port on each node, as the mode ingress does.
   const bool is_of_host = (host != nullptr && !host->is_of_service) ||
                           translation.request().port_mode == PortMode::kHost;
@@ -172,12 +175,17 @@ YamlPart swarm_labels(Translation& translation, const Metadata& metadata) {
 YamlPart swarm_ports(SwarmStack& stack, const Container& container) {
   const std::vector<HostPort>& host_ports = stack.translation.pod().host_ports;
   YamlPart list = stack.translation.new_object().new_list();
+  std::set<std::tuple<std::uint16_t, std::uint16_t, Protocol>> own;
   for (const Port& port : container.ports) {
     bool is_open = false;
     for (const HostPort& host : host_ports)
       if (leads_to(host, port)) {
-        publish_port(stack, port, &host, list);
         is_open = true;
+        if (!is_entry_of(host, port, container)) continue;
+        if (own.emplace(host.number, port.number, port.protocol).second)
+          publish_port(stack, port, &host, list);
+        else
+          lose_address(stack.translation, host);
       }
     // As for `ocirun pod run`, ports of the host are the only ones that are open.
     if (!is_open && host_ports.empty()) publish_port(stack, port, nullptr, list);
