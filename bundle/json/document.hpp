@@ -24,7 +24,7 @@ struct Node {
   };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  bool plain = false;            // a kString that YAML writes without quotes
+  bool plain = false;            // a scalar that YAML writes without quotes
   std::uint32_t index = 0;       // in its array
   std::string_view key;          // in its object
   std::string_view text;         // of kString and kOther; in YAML, of kNegative and kNatural too

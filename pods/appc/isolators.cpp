@@ -174,15 +174,15 @@ constexpr std::array kAppIsolators{
              [](Value at, Container& out) { return system_calls(at, false, out.security); }},
     Isolator{"os/linux/no-new-privileges",
              [](Value at, Container& out) {
-               return bundle::flag(at, out.security.no_new_privileges.emplace());
+               return boolean(at, out.security.no_new_privileges.emplace());
              }},
     Isolator{"os/linux/oom-score-adj",
              [](Value at, Container& out) {
-               return bundle::range(-1000, 1000)(at, out.security.oom_score_adj.emplace());
+               return whole_number(-1000, 1000)(at, out.security.oom_score_adj.emplace());
              }},
     Isolator{"os/linux/cpu-shares",
              [](Value at, Container& out) {
-               return bundle::range(2, 262'144)(at, out.security.cpu_shares.emplace());
+               return whole_number(2, 262'144)(at, out.security.cpu_shares.emplace());
              }},
     Isolator{"os/linux/apparmor-profile",
              [](Value at, Container& out) {

@@ -105,7 +105,7 @@ bool volume(Value at, Volume& out) {
       required("kind", &Volume::kind, word_of<kVolumeKinds>("kind of volume")),
       field("source", &Volume::source, host_path), field("readOnly", &Volume::read_only, boolean),
       field("recursive", &Volume::recursive, boolean), field("mode", &Volume::mode, mode_text),
-      field("uid", &Volume::uid, bundle::uid), field("gid", &Volume::gid, bundle::gid)));
+      field("uid", &Volume::uid, user_id), field("gid", &Volume::gid, group_id)));
   if (!kTable(at, out)) return false;
   const bool host = out.kind == Volume::Source::kHost;
   for (const std::string_view name : {"mode", "uid", "gid"})

@@ -34,8 +34,8 @@ constexpr auto kEnvironment = bounded_list_of(bundle::environment_entry);
 bool host_file(Value at, std::string& out) { return bundle::absolute_path(at, out); }
 
 // Linux keeps 12 bits of a major and 20 bits of a minor number.
-constexpr auto kMajorNumber = bundle::range(0, 4095);
-constexpr auto kMinorNumber = bundle::range(0, 1'048'575);
+constexpr auto kMajorNumber = whole_number(0, 4095);
+constexpr auto kMinorNumber = whole_number(0, 1'048'575);
 
 bool node_type(Value at, char& out) {
   static constexpr std::string_view kTypes[] = {"b", "c", "u", "p"};
@@ -55,12 +55,12 @@ bool node_mode(Value at, std::optional<mode_t>& out) {
   constexpr mode_t kMost = 0177777;
   mode_t mode = 0;
   const std::string_view digits = at.node().text;  // of YAML, where "0666" is no octal number
-  if (at.node().kind == bundle::Node::Kind::kNatural && digits.size() > 1 &&
-      digits.starts_with('0') && !digits.starts_with("0o") && !digits.starts_with("0x")) {
+  const bool is_decimal = digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!at.node().is_string() && digits.size() > 1 && digits.starts_with('0') && is_decimal) {
     at.problem("must be written as a decimal number, such as 438 for the octal 0666, or as 0o666");
     return false;
   }
-  if (!bundle::range(0, kMost)(at, mode)) return false;
+  if (!whole_number(0, kMost)(at, mode)) return false;
   const mode_t type = mode & S_IFMT;
   const bool is_of_node = type == 0 || type == S_IFCHR || type == S_IFBLK || type == S_IFIFO;
   if (!is_of_node || (mode & ~(S_IFMT | mode_t{0777})) != 0) {
@@ -94,7 +94,7 @@ constexpr auto kNode = bundle::checked(
         field("minor", &DeviceNode::minor, kMinorNumber),
         part("fileMode", [](Value at, DeviceNode& out) { return node_mode(at, out.mode); }),
         field("permissions", &DeviceNode::access, node_access),
-        field("uid", &DeviceNode::uid, bundle::uid), field("gid", &DeviceNode::gid, bundle::gid)),
+        field("uid", &DeviceNode::uid, user_id), field("gid", &DeviceNode::gid, group_id)),
     [](Value at, const DeviceNode& node) {
       if (node.type == 'p' && (node.major != 0 || node.minor != 0))
         at.problem("a fifo (\"type\": \"p\") has no major and no minor number");
@@ -138,7 +138,7 @@ constexpr auto kHook = exact_fields<DeviceHook>(
     required("hookName", &DeviceHook::name, hook_name),
     required("path", &DeviceHook::path, host_file), field("args", &DeviceHook::args, kStrings),
     field("env", &DeviceHook::env, kEnvironment),
-    field("timeout", &DeviceHook::timeout, bundle::range(1, 2'147'483'647)));
+    field("timeout", &DeviceHook::timeout, whole_number(1, 2'147'483'647)));
 
 /// enableCMT and enableMBM: later versions of the OCI specification monitor without them.
 constexpr auto kMonitoring = [](Value at, DeviceRdt& out) {
@@ -157,7 +157,7 @@ constexpr auto kRdt = exact_fields<DeviceRdt>(
 
 /// A group of 0 has no effect.
 bool groups(Value at, std::vector<Gid>& out) {
-  if (!bounded_list_of(bundle::gid)(at, out)) return false;
+  if (!bounded_list_of(group_id)(at, out)) return false;
   std::erase(out, Gid{});
   return true;
 }

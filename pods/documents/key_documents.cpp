@@ -33,11 +33,9 @@ bool key_name(Value member) {
 
 /// Any text: a value may have NUL.
 bool plain(Value at, std::string& out) {
-  if (at.node().is_string()) {
-    out = at.node().text;
-    return true;
-  }
-  return string(at, out);
+  if (!at.node().is_string() || at.node().plain) return string(at, out);
+  out = at.node().text;
+  return true;
 }
 
 /// RFC 4648, section 4; line breaks and blanks between the characters do not count.

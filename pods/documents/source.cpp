@@ -85,6 +85,30 @@ bool is_json(std::string_view text) {
          !text.contains("\n---");
 }
 
+constexpr std::string_view kByteOrderMark = "\uFEFF";
+
+/// `text` without the byte order marks before its documents. Two files of Windows in one have one
+/// before the second document.
+std::string without_byte_order_marks(std::string_view text) {
+  std::string out;
+  bool is_before_document = true;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    std::string_view rest = line;
+    if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+    const bool is_between = rest.starts_with("---") || rest.starts_with("...");
+    if (is_before_document || is_between) line = rest;
+    if (is_between) rest.remove_prefix(3);
+    const std::size_t first = rest.find_first_not_of(" \t\r\n");
+    const bool is_without_content = first == std::string_view::npos || rest[first] == '#';
+    is_before_document = is_without_content && (is_before_document || is_between);
+    out += line;
+  }
+  return out;
+}
+
 }  // namespace
 
 bool Source::parse(std::string_view text, bundle::Report& report) {
@@ -93,6 +117,9 @@ bool Source::parse(std::string_view text, bundle::Report& report) {
         fmt::format("the document: {} bytes, at most {} are read", text.size(), kMostBytes));
     return false;
   }
+  const bool has_mark = text.contains(kByteOrderMark);
+  const std::string unmarked = has_mark ? without_byte_order_marks(text) : "";
+  if (has_mark) text = unmarked;
   if (!is_json(text)) return parse_yaml(text, report);
   if (!document_.parse(text, report)) return false;
   roots_ = {document_.root()};

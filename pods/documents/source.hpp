@@ -21,17 +21,19 @@ struct Mark {
 };
 
 /// The documents of a file of YAML 1.2 or JSON, and the line and column of each of their values.
-/// The values have the types of YAML's core schema: `0755` is a number, `no` a string.
+/// The values have the types of YAML's core schema: `no` is a string. A number that YAML 1.1 reads
+/// otherwise, such as `0755`, is a Node::Kind::kOther with its text.
 class Source {
  public:
   /// The largest file, in bytes. The limit bounds the time and memory that a hostile file takes. A
   /// config map may have 1 MiB.
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-  /// Parses UTF-8 text: as JSON if its first character is "{" or "[" and no line begins with "---",
-  /// else as YAML. Reports bad syntax, and a name that occurs twice in one object, as
-  /// Document::parse() does. In YAML, also reports anchors, aliases, tags, merge keys, and names
-  /// that are no scalars. Returns whether the whole text was parsed; if not, roots() is empty.
+  /// Parses UTF-8 text, without byte order marks before the documents: as JSON if its first
+  /// character is "{" or "[" and no line begins with "---", else as YAML. Reports bad syntax, and a
+  /// name that occurs twice in one object, as Document::parse() does. In YAML, also reports
+  /// anchors, aliases, tags, merge keys, and names that are no scalars. Returns whether the whole
+  /// text was parsed; if not, roots() is empty.
   bool parse(std::string_view text, bundle::Report& report);
 
   /// The documents in their order, without YAML documents that have no value.

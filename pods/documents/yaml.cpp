@@ -12,6 +12,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
 #include "pods/documents/source.hpp"
+#include "pods/model/yaml_words.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -26,30 +27,6 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, word) != words.end();
 }
 
-/// Digits, with a fraction or an exponent, of YAML's core schema.
-bool is_float(std::string_view word) {
-  if (is_one_of(word, {".nan", ".NaN", ".NAN"})) return true;
-  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
-  if (is_one_of(word, {".inf", ".Inf", ".INF"})) return true;
-  const auto digits = [&] {
-    const std::size_t count = std::min(word.find_first_not_of("0123456789"), word.size());
-    word.remove_prefix(count);
-    return count;
-  };
-  std::size_t count = digits();
-  if (word.starts_with('.')) {
-    word.remove_prefix(1);
-    count += digits();
-  }
-  if (count == 0) return false;
-  if (word.starts_with('e') || word.starts_with('E')) {
-    word.remove_prefix(1);
-    if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
-    if (digits() == 0) return false;
-  }
-  return word.empty();
-}
-
 std::optional<std::uint64_t> natural(std::string_view word) {
   const int base = word.starts_with("0x") ? 16 : word.starts_with("0o") ? 8 : 10;
   if (base != 10) word.remove_prefix(2);
@@ -59,8 +36,18 @@ std::optional<std::uint64_t> natural(std::string_view word) {
   return value;
 }
 
+/// Whether the decimal `digits` are other digits or none in YAML 1.1, where a leading 0 is octal.
+bool is_octal_in_yaml_1_1(std::string_view digits, std::uint64_t value) {
+  return digits.size() > 1 && digits.front() == '0' &&
+         digits.find_first_not_of("0123456789") == std::string_view::npos &&
+         yaml_1_1_value(digits) != fmt::format("{}", value);
+}
+
 /// Gives `node`, whose text is a scalar without quotes, the type that YAML 1.2's core schema gives.
+/// A number such as 010, which YAML 1.1 reads otherwise, keeps its text alone: no reader of numbers
+/// takes it unless it knows what the digits are (permission_bits()).
 void resolve(Node& node) {
+  node.plain = true;
   const std::string_view word = node.text;
   const bool is_true = is_one_of(word, {"true", "True", "TRUE"});
   if (is_true || is_one_of(word, {"false", "False", "FALSE"})) {
@@ -69,18 +56,17 @@ void resolve(Node& node) {
     return;
   }
   const bool negative = word.starts_with('-');
-  const auto value = natural(word.substr(negative || word.starts_with('+') ? 1 : 0));
+  const auto digits = word.substr(negative || word.starts_with('+') ? 1 : 0);
+  const auto value = natural(digits);
   const std::uint64_t most_negative = std::uint64_t{1} << 63;
-  if (value && (!negative || *value <= most_negative)) {
+  if (value && is_octal_in_yaml_1_1(digits, *value)) {
+    node.kind = Node::Kind::kOther;
+  } else if (value && (!negative || *value <= most_negative)) {
     node.kind = negative && *value != 0 ? Node::Kind::kNegative : Node::Kind::kNatural;
     node.number = negative ? 0 - *value : *value;
-    return;
-  }
-  if (is_float(word)) {
+  } else if (is_yaml_float(word)) {
     node.kind = Node::Kind::kOther;
-    return;
   }
-  node.plain = true;
 }
 
 }  // namespace
@@ -117,6 +103,7 @@ class YamlBuilder : public YAML::EventHandler {
       open_.back().name = source_.document_.keep(value);
       open_.back().has_name = true;
       open_.back().name_mark = to_mark(mark);
+      if (plain) refuse_two_names(mark, value);
       return;
     }
     Node* node = add(mark, Node::Kind::kString);
@@ -202,6 +189,16 @@ class YamlBuilder : public YAML::EventHandler {
   }
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     stop(mark, fmt::format("has the tag {}: tags are not read", bundle::in_quotes(tag)));
+  }
+
+  /// A name without quotes that kubectl would change, such as "on" of a config map.
+  void refuse_two_names(const YAML::Mark& mark, const std::string& name) {
+    const std::string other = yaml_1_1_name(name);
+    if (other != name)
+      report(mark,
+             fmt::format("the name without quotes is {} in YAML 1.1, as kubectl reads it, and "
+                         "{} in YAML 1.2: write it in quotes",
+                         bundle::in_quotes(other), bundle::in_quotes(name)));
   }
 
   [[noreturn]] void stop(const YAML::Mark& mark, std::string_view what) {

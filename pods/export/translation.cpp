@@ -6,6 +6,7 @@
 
 #include "linux/base/text.hpp"
 #include "pods/model/scalars.hpp"
+#include "pods/model/yaml_words.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -126,6 +127,8 @@ bundle::Node* Translation::copy(const bundle::Node& node) {
       boolean(bundle::Value(node, unread), flag)) {
     out->kind = bundle::Node::Kind::kBoolean;
     out->boolean = flag;
+  } else if (node.is_string() && node.plain && yaml_1_1_value(node.text)) {
+    out->kind = bundle::Node::Kind::kOther;  // a value for kubectl, in what only a cluster reads
   }
   bundle::Node** link = &out->first;
   for (const bundle::Node* child = node.first; child != nullptr; child = child->next) {

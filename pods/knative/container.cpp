@@ -22,14 +22,14 @@ bool port_name(Value at, std::string& out) {
 
 constexpr auto kPort = placed(exact_fields<Port>(
     field("name", &Port::name, port_name), required("containerPort", &Port::number, port_number),
-    part("protocol",
-         [](Value at, Port&) {
-           std::string word;
-           if (!string(at, word)) return false;
-           if (word == "TCP") return true;
-           at.problem("must be TCP: requests are HTTP");
-           return false;
-         }),
+    part_unless_empty<std::string>("protocol",
+                                   [](Value at, Port&) {
+                                     std::string word;
+                                     if (!string(at, word)) return false;
+                                     if (word == "TCP") return true;
+                                     at.problem("must be TCP: requests are HTTP");
+                                     return false;
+                                   }),
     part("hostPort",
          [](Value at, Port&) {
            at.problem("must not be set: it interferes with automatic scaling");

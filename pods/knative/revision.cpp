@@ -13,7 +13,7 @@ constexpr std::string_view kNoProxy = "no proxy stands between a request and the
 /// 0 is no limit.
 bool concurrency(Value at, Pod& /*out*/) {
   std::uint32_t count = 0;
-  if (!bundle::range(0, 1000)(at, count)) return false;
+  if (!whole_number(0, 1000)(at, count)) return false;
   if (count != 0) at.warning("has no effect: {}", kNoProxy);
   return true;
 }

@@ -193,7 +193,7 @@ struct Target {
 /// Where the requests go: all to the revision of the template, or to several, which needs a router.
 bool traffic(Value at, Pod& out) {
   static constexpr auto kTarget = exact_fields<Target>(
-      field("percent", &Target::percent, bundle::range(0, 100)),
+      field("percent", &Target::percent, whole_number(0, 100)),
       field("latestRevision", &Target::latest, boolean),
       field("revisionName", &Target::revision, dns_name), field("tag", &Target::tag, dns_label),
       no_effect("configurationName", kByTheCluster), no_effect("url", kByTheCluster));

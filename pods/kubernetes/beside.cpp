@@ -43,7 +43,7 @@ bool autoscaler(Value at, Beside& out) {
       exact_fields<ScalingTargetRef>(field("apiVersion", &ScalingTargetRef::version, string),
                                      required("kind", &ScalingTargetRef::kind, nonempty_string),
                                      required("name", &ScalingTargetRef::name, nonempty_string));
-  static constexpr auto kCount = bundle::range(1, 2'147'483'647);
+  static constexpr auto kCount = whole_number(1, 2'147'483'647);
   static constexpr auto kTable = exact_fields<Autoscaler>(
       required("scaleTargetRef", &Autoscaler::target, kTarget),
       field("minReplicas", &Autoscaler::least, kCount),

@@ -47,12 +47,13 @@ bool claim_spec(Value at, Volume& out) {
       part("accessModes", access_modes), part("resources", kResources),
       no_effect("storageClassName", kOwnDirectory), no_effect("volumeName", kOwnDirectory),
       no_effect("selector", kOwnDirectory), no_effect("volumeAttributesClassName", kOwnDirectory),
-      part("volumeMode",
-           [](Value mode, Claim&) {
-             std::string word;
-             if (!string(mode, word)) return false;
-             return word == "Filesystem" || refuse_known_name(mode, "a volume is a directory");
-           }),
+      part_unless_empty<std::string>("volumeMode",
+                                     [](Value mode, Claim&) {
+                                       std::string word;
+                                       if (!string(mode, word)) return false;
+                                       return word == "Filesystem" ||
+                                              refuse_known_name(mode, "a volume is a directory");
+                                     }),
       not_supported("dataSource", "a new volume has what the image has there"),
       not_supported("dataSourceRef", "a new volume has what the image has there"));
   Claim claim;

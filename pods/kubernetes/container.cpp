@@ -27,7 +27,7 @@ constexpr auto kPort = placed(exact_fields<Port>(
            std::uint16_t number = 0;
            return port_number(at, number);
          }),
-    part("hostIP", [](Value at, Port&) {
+    part_unless_empty<std::string>("hostIP", [](Value at, Port&) {
       std::string address;
       if (!nonempty_string(at, address)) return false;
       if (is_ip_address(address)) return true;

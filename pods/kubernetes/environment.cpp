@@ -5,7 +5,7 @@
 
 #include "pods/kubernetes/pod_spec.hpp"
 #include "pods/kubernetes/unsupported.hpp"
-#include "pods/model/scalars.hpp"
+#include "pods/model/container_reader.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -38,14 +38,16 @@ bool config_map_key(Value at, EnvVariable& out) {
 
 /// The path of a field, which resolve_fields() turns into a value.
 bool field_path(Value at, EnvVariable& out) {
-  static constexpr auto kReference = exact_fields<EnvVariable>(
-      part("apiVersion",
-           [](Value version, EnvVariable&) {
-             if (version.node().is_string() && version.node().text == "v1") return true;
-             version.problem("must be v1, not {}", found(version));
-             return false;
-           }),
-      required("fieldPath", &EnvVariable::field, nonempty_string));
+  static constexpr auto kReference =
+      exact_fields<EnvVariable>(part_unless_empty<std::string>(
+                                    "apiVersion",
+                                    [](Value version, EnvVariable&) {
+                                      if (version.node().is_string() && version.node().text == "v1")
+                                        return true;
+                                      version.problem("must be v1, not {}", found(version));
+                                      return false;
+                                    }),
+                                required("fieldPath", &EnvVariable::field, nonempty_string));
   out.is_literal = true;
   return kReference(at, out);
 }
@@ -124,7 +126,9 @@ bool container_env(Value at, std::vector<EnvVariable>& out, Dialect dialect,
   const auto read = [=](Value item, EnvVariable& entry) {
     return variable(item, entry, dialect, reserved);
   };
-  return unique_list_of(read, by("name", &EnvVariable::name))(at, out);
+  if (!list_of(read)(at, out)) return false;
+  warn_of_replaced(at, out);
+  return true;
 }
 
 /// A source that stands later with the same prefix replaces all that an earlier one has set.

@@ -122,11 +122,14 @@ constexpr auto kPodSpec =
         field("restartPolicy", &Pod::restart, restart_rule),
         field("terminationGracePeriodSeconds", &Pod::grace, seconds_from(0)),
         field("hostNetwork", &Pod::host_network, boolean),
-        field("shareProcessNamespace", &Pod::shares_pids, boolean), part("hostname", host_name),
+        field("shareProcessNamespace", &Pod::shares_pids, boolean),
+        part_unless_empty<std::string>("hostname", host_name),
         part("securityContext", any_value),  // for pod_security()
         part("os", operating_system), part("hostUsers", host_users),
-        part("nodeSelector", node_selector), part("serviceAccountName", service_account),
-        part("serviceAccount", service_account), part("dnsPolicy", dns_policy),
+        part("nodeSelector", node_selector),
+        part_unless_empty<std::string>("serviceAccountName", service_account),
+        part_unless_empty<std::string>("serviceAccount", service_account),
+        part_unless_empty<std::string>("dnsPolicy", dns_policy),
         of_cluster("automountServiceAccountToken",
                    "there is no cluster that the container could ask"),
         of_cluster("enableServiceLinks", "there are no other Services"),
@@ -149,24 +152,29 @@ std::string address_in(const bundle::Node& port) {
 
 }  // namespace
 
-bool asks_for_nothing(const bundle::Node& node) {
-  const bool is_false = node.kind == bundle::Node::Kind::kBoolean && !node.boolean;
-  return is_false || ((node.is_object() || node.is_array()) && node.first == nullptr);
-}
-
 HostPorts::HostPorts(Pod& pod) : ports_(pod.host_ports) {
-  for (std::size_t i = 0; i < ports_.size(); ++i) places_.emplace(key_of(ports_[i]), i);
+  for (std::size_t i = 0; i < ports_.size(); ++i) places_[key_of(ports_[i])].push_back(i);
 }
 
 void HostPorts::add(Value at, HostPort port) {
-  const auto [place, is_new] = places_.emplace(key_of(port), ports_.size());
-  if (is_new) return ports_.push_back(std::move(port));
-  const HostPort* same = &ports_[place->second];
-  const bool is_same = same->pod_port->number == port.pod_port->number &&
-                       (same->is_of_service || same->address == port.address);
-  if (!is_same)
-    at.problem("the port {} of the host is given twice, first at {}", port.number,
-               bundle::pointer_to(*same->place));
+  constexpr std::size_t kMostAddresses = 64;  // each is compared with all others
+  std::vector<std::size_t>& of_number = places_[key_of(port)];
+  const auto same = std::ranges::find_if(of_number, [&](std::size_t index) {
+    return addresses_overlap(ports_[index].address, port.address);
+  });
+  if (same != of_number.end()) {
+    const HostPort& first = ports_[*same];
+    const bool is_same = first.pod_port->number == port.pod_port->number &&
+                         (first.is_of_service || first.address == port.address);
+    if (!is_same)
+      at.problem("the port {} of the host is given twice, first at {}", port.number,
+                 bundle::pointer_to(*first.place));
+  } else if (of_number.size() == kMostAddresses) {
+    at.problem("the port {} of the host has more than {} addresses", port.number, kMostAddresses);
+  } else {
+    of_number.push_back(ports_.size());
+    ports_.push_back(std::move(port));
+  }
 }
 
 void read_host_ports(Value at, Pod& out) {
@@ -176,11 +184,13 @@ void read_host_ports(Value at, Pod& out) {
       const Value place(*port.place, at.report());
       const auto number = place.member("hostPort");
       if (!number) {
-        if (place.member("hostIP")) place.problem_at("hostIP", "needs a hostPort");
+        if (!address_in(*port.place).empty()) place.problem_at("hostIP", "needs a hostPort");
         continue;
       }
+      std::uint16_t host_number = 0;
+      port_number(*number, host_number);  // was read before, without a problem
       HostPort host{.name = port.name,
-                    .number = static_cast<std::uint16_t>(number->node().number),
+                    .number = host_number,
                     .address = address_in(*port.place),
                     .pod_port = port,
                     .place = port.place};

@@ -13,25 +13,30 @@ struct CapabilityChange {
   std::vector<std::string> added, dropped;
 };
 
-std::string whole_name(const std::string& name) {
-  return name.starts_with("CAP_") ? name : "CAP_" + name;
+/// Names have no case, as for containerd.
+std::string whole_name(std::string name) {
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return name == "ALL" || name.starts_with("CAP_") ? name : "CAP_" + name;
 }
 
-/// Whether all names are known; they get the prefix CAP_.
+/// Whether all names are known; they get upper case, and the prefix CAP_.
 bool complete_names(Value at, std::string_view member, std::vector<std::string>& names) {
   for (std::string& name : names) {
-    if (member == "drop" && name == "ALL") continue;
-    if (name == "ALL") {
-      if (!refuse_known(*at.member(member), "capabilities",
+    const std::string whole = whole_name(name);
+    if (whole == "ALL") {
+      name = whole;
+      if (member == "add" &&
+          !refuse_known(*at.member(member), "capabilities",
                         "ALL are too many: name each capability that the container needs"))
         return false;
       continue;
     }
-    if (!linux::capability_number(whole_name(name))) {
+    if (!linux::capability_number(whole)) {
       at.problem_at(member, "unknown capability \"{}\"", name);
       return false;
     }
-    name = whole_name(name);
+    name = whole;
   }
   return true;
 }
@@ -70,8 +75,9 @@ constexpr auto kSeccomp = bundle::checked(
         at.problem_at("localhostProfile", "is only for the type Localhost");
     });
 
+/// The parts that are not given are those of the label of a usual container.
 struct SelinuxOptions {
-  std::string user, role, type, level;
+  std::string user = "system_u", role = "system_r", type = "container_t", level = "s0";
 };
 
 struct AppArmor {
@@ -94,12 +100,12 @@ bool context_capabilities(Value at, Container& container, Dialect dialect) {
         return false;
       }
   if (!complete_names(at, "add", change.added)) return false;
+  if (!complete_names(at, "drop", change.dropped)) return false;
   std::erase(change.added, "ALL");  // is not supported
   if (std::ranges::find(change.dropped, "ALL") != change.dropped.end()) {
     out.retained_capabilities = std::move(change.added);
     return true;
   }
-  if (!complete_names(at, "drop", change.dropped)) return false;
   out.removed_capabilities = std::move(change.dropped);
   if (dialect == Dialect::kKubernetes) out.added_capabilities = std::move(change.added);
   return true;
@@ -108,13 +114,14 @@ bool context_capabilities(Value at, Container& container, Dialect dialect) {
 bool context_seccomp(Value at, SeccompRequest& out) { return kSeccomp(at, out); }
 
 bool context_selinux(Value at, Container& out) {
-  static constexpr auto kTable =
-      exact_fields<SelinuxOptions>(required("user", &SelinuxOptions::user, nonempty_string),
-                                   required("role", &SelinuxOptions::role, nonempty_string),
-                                   required("type", &SelinuxOptions::type, nonempty_string),
-                                   required("level", &SelinuxOptions::level, nonempty_string));
+  static constexpr auto kTable = exact_fields<SelinuxOptions>(
+      field("user", &SelinuxOptions::user, string), field("role", &SelinuxOptions::role, string),
+      field("type", &SelinuxOptions::type, string), field("level", &SelinuxOptions::level, string));
   SelinuxOptions read;
   if (!kTable(at, read)) return false;
+  bool asks_for_label = false;
+  for (const Value member : at) asks_for_label |= !member.is_null() && !is_empty(member.node());
+  if (!asks_for_label) return true;
   out.security.selinux_label =
       fmt::format("{}:{}:{}:{}", read.user, read.role, read.type, read.level);
   return has_usual_length(at, out.security.selinux_label);

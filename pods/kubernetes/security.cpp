@@ -11,15 +11,15 @@ namespace {
 template <typename Reader>
 constexpr auto id_text(std::string Container::*member, Reader reader) {
   return [=](Value at, Container& out) {
-    std::conditional_t<std::same_as<Reader, decltype(&bundle::uid)>, Uid, Gid> id;
+    std::conditional_t<std::same_as<Reader, decltype(&user_id)>, Uid, Gid> id;
     if (!reader(at, id)) return false;
     out.*member = fmt::format("{}", id.value());
     return true;
   };
 }
 
-constexpr auto kUser = part("runAsUser", id_text(&Container::user, &bundle::uid));
-constexpr auto kGroup = part("runAsGroup", id_text(&Container::group, &bundle::gid));
+constexpr auto kUser = part("runAsUser", id_text(&Container::user, &user_id));
+constexpr auto kGroup = part("runAsGroup", id_text(&Container::group, &group_id));
 constexpr auto kNonRoot = field("runAsNonRoot", &Container::forbid_root, boolean);
 constexpr auto kSeccompMember = field("seccompProfile", &Container::seccomp, context_seccomp);
 
@@ -57,13 +57,14 @@ constexpr auto kAppArmor = part("appArmorProfile", context_apparmor);
 constexpr auto kContainerSecurity =
     container_members<Dialect::kKubernetes>(
         kSelinux, kAppArmor,
-        part("procMount",
-             [](Value at, Container&) {
-               std::string word;
-               if (!string(at, word)) return false;
-               return word == "Default" ||
-                      refuse_known_name(at, "a container sees the safe part of /proc");
-             }))
+        part_unless_empty<std::string>("procMount",
+                                       [](Value at, Container&) {
+                                         std::string word;
+                                         if (!string(at, word)) return false;
+                                         return word == "Default" ||
+                                                refuse_known_name(
+                                                    at, "a container sees the safe part of /proc");
+                                       }))
         .beside([](Value member) {
           return refuse_if_listed(member, unsupported_of(PartOfPod::kContainerSecurity));
         });
@@ -86,7 +87,7 @@ constexpr auto for_all(Row row) {
 
 /// A word that must be `usual`, because ocirun does nothing else.
 constexpr auto only_word(std::string_view key, std::string_view usual, std::string_view why) {
-  return part(key, [=](Value at, PodContext&) {
+  return part_unless_empty<std::string>(key, [=](Value at, PodContext&) {
     std::string word;
     if (!string(at, word)) return false;
     return word == usual || refuse_known_name(at, why);
@@ -98,7 +99,7 @@ constexpr auto kPodSecurity =
         for_all(kUser), for_all(kGroup), for_all(kNonRoot), for_all(kSeccompMember),
         for_all(kSelinux), for_all(kAppArmor),
         field("supplementalGroups", &PodContext::groups, extra_groups),
-        field("fsGroup", &PodContext::volume_group, bundle::gid),
+        field("fsGroup", &PodContext::volume_group, group_id),
         only_word("supplementalGroupsPolicy", "Merge", "a process has the groups of its image too"),
         no_effect("fsGroupChangePolicy", "a volume gets its group when it is made"))
         .beside([](Value member) {

@@ -42,11 +42,12 @@ struct ServiceSpec {
 constexpr auto kServicePort = placed(exact_fields<ServicePort>(
     field("name", &ServicePort::name, dns_label),
     required("port", &ServicePort::number, port_number),
-    part("targetPort",
-         [](Value at, ServicePort& out) {
-           return at.node().is_string() ? nonempty_string(at, out.target_name)
-                                        : port_number(at, out.target);
-         }),
+    part_unless_empty<std::string>("targetPort",
+                                   [](Value at, ServicePort& out) {
+                                     return at.node().is_string()
+                                                ? nonempty_string(at, out.target_name)
+                                                : port_number(at, out.target);
+                                   }),
     field("nodePort", &ServicePort::node_port, port_number),
     field("protocol", &ServicePort::protocol, protocol), part("appProtocol", any_value)));
 

@@ -38,11 +38,9 @@ bool permission_bits(Value at, mode_t& out) {
   constexpr mode_t kMost = 0777;
   const bundle::Node& node = at.node();
   const std::string_view digits = node.text;  // empty in JSON, which has no number "0400"
-  const bool is_old_octal = digits.size() > 1 && digits.starts_with('0') &&
+  const bool is_old_octal = !node.is_string() && digits.size() > 1 && digits.starts_with('0') &&
                             digits.find_first_not_of("01234567") == std::string_view::npos;
-  const bool is_number = node.kind == bundle::Node::Kind::kNatural &&
-                         (is_old_octal || digits.size() < 2 || !digits.starts_with('0') ||
-                          digits.starts_with("0o") || digits.starts_with("0x"));
+  const bool is_number = is_old_octal || node.kind == bundle::Node::Kind::kNatural;
   std::uint64_t value = node.number;
   if (is_old_octal) std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
   if (is_number && value <= kMost) {

@@ -17,10 +17,11 @@ struct PodMetadata : Metadata {
   std::string name, name_space;
 };
 
-constexpr auto kNamespace = part("namespace", [](Value at, PodMetadata& out) {
-  at.warning("has no effect: there are no namespaces of a cluster");
-  return dns_label(at, out.name_space);
-});
+constexpr auto kNamespace =
+    part_unless_empty<std::string>("namespace", [](Value at, PodMetadata& out) {
+      at.warning("has no effect: there are no namespaces of a cluster");
+      return dns_label(at, out.name_space);
+    });
 
 template <typename Name>
 constexpr auto metadata_fields(Name name) {
@@ -55,7 +56,7 @@ bool is_recreate(const bundle::Node& node) { return text_of_member(node, "type")
 
 bool replica_count(Value at, Pod& out) {
   std::uint32_t count = 1;
-  if (!bundle::range(0, 2'147'483'647)(at, count)) return false;
+  if (!whole_number(0, 2'147'483'647)(at, count)) return false;
   ask_for_replicas(at, count, out);
   return true;
 }

@@ -27,8 +27,6 @@ void read_document_beside(bundle::Value at, Pod& out);
 /// spec of a pod. `out` has the name, the labels and annotations already, and the volumes of the
 /// templates of a StatefulSet.
 bool kubernetes_pod(bundle::Value at, Pod& out);
-/// Whether the value of a member asks for nothing: false, an empty object or an empty list.
-bool asks_for_nothing(const bundle::Node& node);
 /// A container of a pod. Its securityContext and the fields of its variables are not complete until
 /// pod_security() and resolve_fields().
 bool kubernetes_container(bundle::Value at, Container& out);
@@ -46,7 +44,7 @@ class HostPorts {
   static Key key_of(const HostPort& port) { return {port.number, port.pod_port->protocol}; }
 
   std::vector<HostPort>& ports_;
-  std::map<Key, std::size_t> places_;  // in ports_
+  std::map<Key, std::vector<std::size_t>> places_;  // in ports_
 };
 
 /// Gives the variables with a fieldRef the values of the pod's fields. Problems: fields that only a

@@ -33,10 +33,10 @@ bool warn_of_cluster_name(Value member) {
   const std::string_view name = member.key();
   const bool is_by_cluster = is_set_by_cluster(name);
   if (name == "generateName") {
-    if (!member.is_null()) refuse_generated_name(member);
+    if (!member.is_null() && !is_empty(member.node())) refuse_generated_name(member);
   } else if (!is_by_cluster && name != "namespace") {
     return false;
-  } else if (!member.is_null()) {
+  } else if (!member.is_null() && !is_empty(member.node())) {
     member.warning("has no effect: {}",
                    is_by_cluster ? "a cluster sets it" : "there are no namespaces of a cluster");
   }

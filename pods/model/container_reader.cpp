@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "pods/model/http_question.hpp"
 
@@ -36,13 +38,14 @@ constexpr auto kOamTcp = exact_fields<TcpProbe>(required("port", &TcpProbe::port
 constexpr auto other_host = not_supported("host", "probes ask the pod itself");
 constexpr auto kKubernetesHttp = exact_fields<HttpProbe>(
     field("path", &HttpProbe::path, http_path), required_part("port", number_or_name),
-    field("httpHeaders", &HttpProbe::headers, http_headers), part("scheme", scheme_of_any_case),
-    other_host);
+    field("httpHeaders", &HttpProbe::headers, http_headers),
+    part_unless_empty<std::string>("scheme", scheme_of_any_case), other_host);
 constexpr auto kKubernetesTcp =
     exact_fields<TcpProbe>(required_part("port", number_or_name), other_host);
 constexpr auto kKnativeHttp = exact_fields<HttpProbe>(
     field("path", &HttpProbe::path, http_path), part("port", number_or_name),
-    field("httpHeaders", &HttpProbe::headers, http_headers), part("scheme", scheme), other_host);
+    field("httpHeaders", &HttpProbe::headers, http_headers),
+    part_unless_empty<std::string>("scheme", scheme), other_host);
 constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name), other_host);
 
 /// The members of a Kubernetes probe that ocirun does not support.
@@ -76,8 +79,8 @@ bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool 
           field("initialDelaySeconds", &Probe::initial_delay, seconds_from(0)),
           field("periodSeconds", &Probe::period, seconds_from(1)),
           field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
-          field("successThreshold", &Probe::success_threshold, bundle::range(1, 2'147'483'647)),
-          field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)),
+          field("successThreshold", &Probe::success_threshold, whole_number(1, 2'147'483'647)),
+          field("failureThreshold", &Probe::failure_threshold, whole_number(1, 2'147'483'647)),
           rows...)
           .beside(besides);
   out.place = &at.node();
@@ -136,6 +139,18 @@ void resolve_port_names(Value at, Container& container) {
       resolve(place, ports, container, http->port_name, http->port);
     else if (auto* tcp = std::get_if<TcpProbe>(&(*probe)->question))
       resolve(place, ports, container, tcp->port_name, tcp->port);
+  }
+}
+
+void warn_of_replaced(Value at, const std::vector<EnvVariable>& env) {
+  std::map<std::string_view, std::size_t> last;
+  std::size_t index = 0;
+  for (const Value item : at) {
+    const auto [same, is_new] = last.emplace(env[index].name, index);
+    if (!is_new)
+      item.member("name")->warning("{} is set by item {} too: the value of this one counts",
+                                   found(*item.member("name")), std::exchange(same->second, index));
+    ++index;
   }
 }
 

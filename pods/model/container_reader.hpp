@@ -21,18 +21,26 @@ bool knative_probe(Value at, Probe& out);
 /// the container in the document.
 void resolve_port_names(Value at, Container& container);
 
+/// Warns of each variable that has the name of an earlier one in the list `at`: as in a container
+/// of Kubernetes, the last value counts.
+void warn_of_replaced(Value at, const std::vector<EnvVariable>& env);
+
 /// Reads the image of a container, a reference.
 bool container_image(Value at, Container& out);
 
 /// The reader of a row whose struct has a Container as member `container`. It reads the value into
-/// `member` of the container.
+/// `member` of the container. An empty text or list is as if the row were absent.
 template <typename Member, typename Reader>
-constexpr auto of_container(Member Container::*member, Reader reader) {
-  return [=](Value at, auto& out) { return reader(at, out.container.*member); };
+constexpr auto of_container(Member Container::* member, Reader reader) {
+  return [=](Value at, auto& out) {
+    return is_empty_for<Member>(at.node()) || reader(at, out.container.*member);
+  };
 }
 template <typename Member, typename Reader>
-constexpr auto of_container(std::optional<Member> Container::*member, Reader reader) {
-  return [=](Value at, auto& out) { return reader(at, (out.container.*member).emplace()); };
+constexpr auto of_container(std::optional<Member> Container::* member, Reader reader) {
+  return [=](Value at, auto& out) {
+    return is_empty_for<Member>(at.node()) || reader(at, (out.container.*member).emplace());
+  };
 }
 
 }  // namespace ocirun::pods

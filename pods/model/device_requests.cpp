@@ -8,18 +8,16 @@
 
 #include "linux/base/text.hpp"
 #include "pods/model/device_names.hpp"
+#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 constexpr std::uint32_t kMostDevices = 4096;
 
-/// A whole number, or a string of one; nothing for another value.
+/// A whole number, or a quantity of Kubernetes that is one; nothing for another value.
 std::optional<std::uint32_t> device_count(const bundle::Node& node) {
-  const bool is_number = node.kind == bundle::Node::Kind::kNatural;
-  const auto count = is_number          ? std::optional(node.number)
-                     : node.is_string() ? linux::number<std::uint64_t>(node.text)
-                                        : std::nullopt;
+  const auto count = whole_quantity(node);
   if (!count || *count > kMostDevices) return std::nullopt;
   return static_cast<std::uint32_t>(*count);
 }
@@ -33,7 +31,7 @@ bool may_be_devices(const ExtendedResource& resource) {
 
 bool is_device_amount(Value member) {
   if (!is_device_kind(member.key())) return false;
-  if (!device_count(member.node()))
+  if (has_one_reading(member) && !device_count(member.node()))
     member.problem("must be a whole number of devices, at most {}, not {}", kMostDevices,
                    found(member));
   return true;

@@ -13,22 +13,52 @@ namespace {
 
 using bundle::Node;
 
-/// `number` * `unit`, rounded up to a whole number; nothing if 63 bits cannot hold the product.
-std::optional<std::uint64_t> multiply(double number, double unit) {
-  const double product = std::ceil(number * unit);
-  if (!(product >= 0) || product >= std::ldexp(1.0, 63)) return std::nullopt;
-  return static_cast<std::uint64_t>(product);
+constexpr double kAboveLinux = 0x1p63;  // the first number of bytes that Linux cannot count
+
+/// Rounds up to whole bytes; nothing if Linux cannot count them.
+std::optional<std::uint64_t> whole_bytes(double count) {
+  const double whole = std::ceil(count);
+  if (!(whole >= 0) || whole >= kAboveLinux) return std::nullopt;
+  return static_cast<std::uint64_t>(whole);
 }
 
-/// Removes the decimal number at the beginning of `text`, and returns it. Accepts no sign and no
-/// exponent.
-std::optional<double> take_decimal(std::string_view& text) {
-  const std::size_t size = std::min(text.find_first_not_of("0123456789."), text.size());
+/// A suffix of a quantity: a power of ten, or of two.
+struct Unit {
+  std::string_view suffix;
+  int tens = 0, twos = 0;
+};
+constexpr Unit kUnits[] = {
+    {"", 0},       {"n", -9},     {"u", -6},     {"m", -3},     {"k", 3},      {"K", 3},
+    {"M", 6},      {"G", 9},      {"T", 12},     {"P", 15},     {"E", 18},     {"Ki", 0, 10},
+    {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
+};
+
+/// The power of ten of "e3", "E-3"; nothing for another suffix, also for the E of 10^18.
+std::optional<int> exponent(std::string_view suffix) {
+  if (!suffix.starts_with('e') && !suffix.starts_with('E')) return std::nullopt;
+  suffix.remove_prefix(1);
+  if (suffix.starts_with('+')) suffix.remove_prefix(1);
+  return linux::number<int>(suffix);
+}
+
+/// The value of a quantity of Kubernetes: a decimal number with a unit or an exponent, such
+/// as 1.5Gi, 100m and 1e8. The nearest double, so that 128974848000m is 128974848. Nothing for
+/// another text.
+std::optional<double> quantity(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view suffix = text.substr(digits);
+  const auto* unit = std::ranges::find(kUnits, suffix, &Unit::suffix);
+  const auto power = exponent(suffix);
+  if (unit == std::end(kUnits) && !power) return std::nullopt;
+  const std::string decimal =
+      fmt::format("{}e{}", text.substr(0, digits), power ? *power : unit->tens);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + size, value);
-  if (size == 0 || error != std::errc{} || end != text.data() + size) return std::nullopt;
-  text.remove_prefix(size);
-  return value;
+  const auto [end, error] = std::from_chars(decimal.data(), decimal.data() + decimal.size(), value);
+  if (digits == 0 || end != decimal.data() + decimal.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range)
+    return decimal.contains("e-") ? 0 : std::numeric_limits<double>::infinity();
+  return power ? value : std::ldexp(value, unit->twos);
 }
 
 /// The text of a string, or of a number as it is written.
@@ -41,6 +71,7 @@ std::optional<std::string> written(const Node& node) {
 }  // namespace
 
 bool oam_size(Value at, std::uint64_t& out) {
+  if (!has_one_reading(at)) return false;
   const auto text = written(at.node());
   std::string_view rest = text ? std::string_view(*text) : std::string_view();
   const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
@@ -71,12 +102,10 @@ bool oam_size(Value at, std::uint64_t& out) {
 }
 
 bool kubernetes_cpus(Value at, double& out) {
-  const auto text = written(at.node());
-  std::string_view rest = text ? std::string_view(*text) : std::string_view();
-  const auto count = take_decimal(rest);
-  const bool thousandths = rest == "m";
-  if (text && count && *count > 0 && (rest.empty() || thousandths)) {
-    out = thousandths ? *count / 1000 : *count;
+  if (!has_one_reading(at)) return false;
+  const auto count = quantity(written(at.node()).value_or(""));
+  if (count && *count > 0 && std::isfinite(*count)) {
+    out = *count;
     return true;
   }
   at.problem("must be a number of CPUs above 0, such as 0.5 or \"500m\", not {}", found(at));
@@ -84,26 +113,25 @@ bool kubernetes_cpus(Value at, double& out) {
 }
 
 bool kubernetes_bytes(Value at, std::uint64_t& out) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},     {"T", 1e12},
-      {"P", 1e15},    {"E", 1e18},    {"K", 1e3},     {"Ki", 0x1p10}, {"Mi", 0x1p20},
-      {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}, {"Ei", 0x1p60},
-  };
-  const auto text = written(at.node());
-  std::string_view rest = text ? std::string_view(*text) : std::string_view();
-  const auto count = take_decimal(rest);
-  const auto* unit = std::ranges::find(kUnits, rest, &std::pair<std::string_view, double>::first);
-  if (text && count && *count > 0 && unit != std::end(kUnits)) {
-    if (const auto bytes = multiply(*count, unit->second)) {
-      out = *bytes;
-      return true;
-    }
-    at.problem("is {}, more than the {} bytes that Linux can count", found(at),
-               std::numeric_limits<std::int64_t>::max());
+  if (!has_one_reading(at)) return false;
+  const auto count = quantity(written(at.node()).value_or(""));
+  if (!count || !(*count > 0)) {
+    at.problem("must be a number of bytes above 0, such as \"128Mi\" or \"1G\", not {}", found(at));
     return false;
   }
-  at.problem("must be a number of bytes above 0, such as \"128Mi\" or \"1G\", not {}", found(at));
-  return false;
+  const auto bytes = whole_bytes(*count);
+  if (!bytes)
+    at.problem("is {}, more than the {} bytes that Linux can count", found(at),
+               std::numeric_limits<std::int64_t>::max());
+  else
+    out = *bytes;
+  return bytes.has_value();
+}
+
+std::optional<std::uint64_t> whole_quantity(const Node& node) {
+  const auto count = quantity(written(node).value_or(""));
+  if (!count || *count >= kAboveLinux || std::trunc(*count) != *count) return std::nullopt;
+  return static_cast<std::uint64_t>(*count);
 }
 
 }  // namespace ocirun::pods

@@ -14,6 +14,7 @@
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/reference.hpp"
+#include "pods/model/yaml_words.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -41,6 +42,26 @@ std::optional<double> to_double(const Node& node) {
   }
 }
 
+/// The digits of a decimal number without its leading zeros, as YAML 1.2 reads `word`; "" for
+/// another word, and for a number without leading zeros.
+std::string decimal_of(std::string_view word) {
+  const bool is_negative = word.starts_with('-');
+  if (is_negative || word.starts_with('+')) word.remove_prefix(1);
+  if (word.size() < 2 || word.front() != '0' ||
+      word.find_first_not_of("0123456789") != std::string_view::npos)
+    return "";
+  word.remove_prefix(std::min(word.find_first_not_of('0'), word.size() - 1));
+  return fmt::format("{}{}", is_negative ? "-" : "", word);
+}
+
+template <typename Id>
+bool read_id(Value at, Id& out) {
+  std::uint32_t number = 0;
+  if (!whole_number(0, Id::kUnchanged - 1)(at, number)) return false;
+  out = *Id::make(number);
+  return true;
+}
+
 constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}};
 
 constexpr linux::Named<Restart> kRestartRules[] = {
@@ -48,8 +69,44 @@ constexpr linux::Named<Restart> kRestartRules[] = {
 
 }  // namespace
 
+bool has_one_reading(Value at) {
+  const Node& node = at.node();
+  if (!node.plain) return true;
+  const auto old = yaml_1_1_value(node.text);
+  if (node.is_string()) {
+    const bool is_number = old && *old != "true" && *old != "false";
+    if (is_number)
+      at.problem(
+          "{0} is {1} in YAML 1.1, as kubectl reads it, and the text \"{0}\" in YAML 1.2: write "
+          "{1}, "
+          "or \"{0}\" in quotes",
+          node.text, *old);
+    return !is_number;
+  }
+  const std::string decimal = decimal_of(node.text);
+  if (node.kind != Node::Kind::kOther || decimal.empty()) return true;
+  if (old)
+    at.problem(
+        "{0} is {1} in YAML 1.1, as kubectl reads it, and {2} in YAML 1.2: write {1} or {2}, "
+        "whichever is meant",
+        node.text, *old, decimal);
+  else
+    at.problem(
+        "{} is no number in YAML 1.1, where a leading 0 is octal, and {} in YAML 1.2: write {}",
+        node.text, decimal, decimal);
+  return false;
+}
+
 bool string(Value at, std::string& out) {
   const Node& node = at.node();
+  if (node.is_string() && node.plain)
+    if (const auto old = yaml_1_1_value(node.text)) {
+      at.problem(
+          "must be a string: {0} is {1} in YAML 1.1, as kubectl reads it, and the text \"{0}\" in "
+          "YAML 1.2: write \"{0}\" in quotes",
+          node.text, *old);
+      return false;
+    }
   const bool scalar = node.kind == Node::Kind::kBoolean || node.kind == Node::Kind::kNatural ||
                       node.kind == Node::Kind::kNegative || node.kind == Node::Kind::kOther;
   if (!scalar) return bundle::text(at, out);
@@ -78,19 +135,28 @@ bool command_line(Value at, std::vector<std::string>& out) {
 bool boolean(Value at, bool& out) {
   const Node& node = at.node();
   if (node.is_string() && node.plain) {
-    std::string word(node.text);
-    for (char& c : word)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool yes = word == "y" || word == "yes" || word == "on";
-    if (yes || word == "n" || word == "no" || word == "off") {
-      out = yes;
+    const auto old = yaml_1_1_value(node.text);
+    if (old == "true" || old == "false") {
+      out = old == "true";
       return true;
     }
   }
   return bundle::flag(at, out);
 }
 
+std::optional<std::int64_t> whole_value(const Node& node) {
+  constexpr double kMost = 0x1p53;  // a double has all whole numbers up to here
+  if (node.kind != Node::Kind::kOther) return std::nullopt;
+  const auto value = to_double(node);
+  if (!value || std::abs(*value) > kMost || std::trunc(*value) != *value) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
+bool user_id(Value at, Uid& out) { return read_id(at, out); }
+bool group_id(Value at, Gid& out) { return read_id(at, out); }
+
 bool number_from(Value at, double least, double& out) {
+  if (!has_one_reading(at)) return false;
   const auto value = to_double(at.node());
   if (value && *value >= least) {
     out = *value;
@@ -101,6 +167,7 @@ bool number_from(Value at, double least, double& out) {
 }
 
 bool cpu_count(Value at, double& out) {
+  if (!has_one_reading(at)) return false;
   const auto value = to_double(at.node());
   if (value && *value > 0) {
     out = *value;
@@ -194,6 +261,21 @@ bool is_ip_address(const std::string& text) {
          ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
 }
 
+bool addresses_overlap(const std::string& one, const std::string& other) {
+  const auto parse = [](const std::string& text) {
+    std::pair<int, in6_addr> address{AF_INET6, {}};
+    if (::inet_pton(AF_INET6, text.c_str(), &address.second) == 1) return address;
+    address.first = AF_INET;
+    ::inet_pton(AF_INET, text.c_str(), &address.second);
+    return address;
+  };
+  if (one.empty() || other.empty()) return true;
+  const auto a = parse(one), b = parse(other);
+  return a.first == b.first &&
+         (IN6_IS_ADDR_UNSPECIFIED(&a.second) || IN6_IS_ADDR_UNSPECIFIED(&b.second) ||
+          IN6_ARE_ADDR_EQUAL(&a.second, &b.second));
+}
+
 std::string_view text_of_member(const Node& object, std::string_view name) {
   const Node* member = object.find(name);
   return member != nullptr && member->is_string() ? member->text : std::string_view();
@@ -212,6 +294,15 @@ void check_limits(Value at, const Resources& resources) {
   if (below(resources.limits.cpus, resources.requests.cpus) ||
       below(resources.limits.memory, resources.requests.memory))
     at.problem_at("limits", "must not be below the requests");
+}
+
+bool is_empty(const Node& node) {
+  if (node.is_string()) return node.text.empty();
+  return (node.is_object() || node.is_array()) && node.first == nullptr;
+}
+
+bool asks_for_nothing(const Node& node) {
+  return is_empty(node) || (node.kind == Node::Kind::kBoolean && !node.boolean);
 }
 
 bool refuse_known(Value at, std::string_view name, std::string_view why) {
@@ -244,10 +335,7 @@ bool refuse_known_name(Value at, std::string_view why) { return refuse_known(at,
 bool refuse_if_listed(Value at, std::span<const UnsupportedName> names) {
   const auto found = std::ranges::find(names, at.key(), &UnsupportedName::name);
   if (found == names.end()) return false;
-  const Node& node = at.node();
-  const bool is_empty = (node.is_object() || node.is_array()) && node.first == nullptr;
-  const bool is_false = node.kind == Node::Kind::kBoolean && !node.boolean;
-  if (at.is_null() || ((is_empty || is_false) && !found->matters_always)) return true;
+  if (at.is_null() || (asks_for_nothing(at.node()) && !found->matters_always)) return true;
   refuse_known_name(at, found->why);
   return true;
 }
@@ -280,7 +368,7 @@ bool are_few_containers(Value at) {
 
 bool extra_groups(Value at, std::vector<Gid>& out) {
   constexpr std::size_t kMost = 65'535;  // NGROUPS_MAX of Linux, with the program's own group
-  if (!list_of(bundle::gid)(at, out)) return false;
+  if (!list_of(group_id)(at, out)) return false;
   if (out.size() <= kMost) return true;
   at.problem("must have at most {} groups, as a process can have, not {}", kMost, out.size());
   return false;

@@ -3,6 +3,7 @@
 // Readers (bundle/json/reader.hpp) of values that several of the five kinds of documents have.
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +12,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "bundle/json/fields.hpp"
 #include "pods/model/pod.hpp"
@@ -28,7 +31,57 @@ using bundle::required_part;
 using bundle::Value;
 using bundle::word_of;
 
-/// A string without NUL. For a number or a boolean, the problem says that YAML needs quotes.
+/// A text, or a word of an enumeration.
+template <typename Member>
+inline constexpr bool kIsText = std::same_as<Member, std::string> || std::is_enum_v<Member>;
+template <typename Member>
+inline constexpr bool kIsText<std::optional<Member>> = kIsText<Member>;
+template <typename Member>
+inline constexpr bool kIsList = requires(Member list) { list.pop_back(); } && !kIsText<Member>;
+template <typename Member>
+inline constexpr bool kIsList<std::optional<Member>> = kIsList<Member>;
+template <typename Member>
+concept MayBeEmpty = kIsText<Member> || kIsList<Member>;
+
+/// Whether `node` is "" in the place of a text, or [] in the place of a list. Both are as if the
+/// member were absent, as in the API of Kubernetes: templates write them for values that nobody
+/// gave.
+template <typename Member>
+bool is_empty_for(const bundle::Node& node) {
+  return (kIsText<Member> && node.is_string() && node.text.empty()) ||
+         (kIsList<Member> && node.is_array() && node.first == nullptr);
+}
+
+/// A row whose reader never sees an empty value of a Member.
+template <typename Member, typename Row>
+struct UnlessEmpty {
+  std::string_view key;
+  Row row;
+  static constexpr bundle::Presence presence = bundle::Presence::kOptional;
+  void read(Value at, auto& out) const {
+    if (!is_empty_for<Member>(at.node())) row.read(at, out);
+  }
+};
+/// field() for a member of a document that may be empty: of the two templates, the compiler takes
+/// the one with the constraint. bundle::field() makes a row for which "" or [] mean something.
+template <typename Struct, MayBeEmpty Member, typename Reader>
+constexpr auto field(std::string_view key, Member Struct::* member, Reader reader) {
+  const auto row = bundle::field(key, member, reader);
+  return UnlessEmpty<Member, std::remove_const_t<decltype(row)>>{key, row};
+}
+/// part() for such a member.
+template <MayBeEmpty Member, typename Reader>
+constexpr auto part_unless_empty(std::string_view key, Reader reader) {
+  const auto row = part(key, reader);
+  return UnlessEmpty<Member, std::remove_const_t<decltype(row)>>{key, row};
+}
+
+/// Whether YAML 1.1, as kubectl reads it, and YAML 1.2 give a scalar without quotes the same value.
+/// Reports both values otherwise.
+bool has_one_reading(Value at);
+
+/// A string without NUL. For a number or a boolean, also for one that only YAML 1.1 has, the
+/// problem says that YAML needs quotes.
 bool string(Value at, std::string& out);
 bool nonempty_string(Value at, std::string& out);
 inline constexpr auto strings = list_of(string);
@@ -39,6 +92,32 @@ bool command_line(Value at, std::vector<std::string>& out);
 /// 1.1.
 bool boolean(Value at, bool& out);
 
+/// The whole number that a value with a point or an exponent is, such as 1e3 or 80.0, as JSON and
+/// kubectl read it; nothing for another value.
+std::optional<std::int64_t> whole_value(const bundle::Node& node);
+
+/// Reads a whole number from `least` to `most`, both included, and in the range of T. Refuses one
+/// that YAML 1.1 and YAML 1.2 read otherwise, such as 010.
+struct WholeNumber {
+  std::int64_t least;
+  std::uint64_t most;
+  template <std::integral T>
+  bool operator()(Value at, T& out) const {
+    if (!has_one_reading(at)) return false;
+    const auto whole = whole_value(at.node());
+    if (!whole || !std::in_range<T>(*whole) || *whole < least ||
+        (*whole > 0 && static_cast<std::uint64_t>(*whole) > most))
+      return bundle::range(least, most)(at, out);
+    out = static_cast<T>(*whole);
+    return true;
+  }
+};
+constexpr WholeNumber whole_number(std::int64_t least, std::uint64_t most) { return {least, most}; }
+
+/// A user or group id: 0 to 2^32-2.
+bool user_id(Value at, Uid& out);
+bool group_id(Value at, Gid& out);
+
 /// A number of at least `least`, with or without a fraction.
 bool number_from(Value at, double least, double& out);
 /// A count of CPUs: more than 0.
@@ -48,14 +127,14 @@ bool cpu_count(Value at, double& out);
 constexpr auto seconds_from(std::int64_t least) {
   return [least](Value at, std::chrono::seconds& out) {
     std::int32_t count = 0;
-    if (!bundle::range(least, 2'147'483'647)(at, count)) return false;
+    if (!whole_number(least, 2'147'483'647)(at, count)) return false;
     out = std::chrono::seconds(count);
     return true;
   };
 }
 
 /// A port number, 1 to 65535.
-inline constexpr auto port_number = bundle::range(1, 65535);
+inline constexpr auto port_number = whole_number(1, 65535);
 
 /// "TCP" or "UDP".
 bool protocol(Value at, Protocol& out);
@@ -67,9 +146,12 @@ bool restart_rule(Value at, Restart& out);
 /// or lower case; without unit bytes. A unit is a power of 1024. Zero is a problem (OAM-31).
 bool oam_size(Value at, std::uint64_t& out);
 
-/// A quantity of Kubernetes: "500m", "1.5", "128Mi", "1G", also a plain number.
+/// A quantity of Kubernetes: "500m", "1.5", "128Mi", "1G", "1e8", also a plain number. Bytes are
+/// rounded up.
 bool kubernetes_cpus(Value at, double& out);
 bool kubernetes_bytes(Value at, std::uint64_t& out);
+/// A quantity that is a whole number from 0 on; nothing for another value.
+std::optional<std::uint64_t> whole_quantity(const bundle::Node& node);
 
 /// A label of RFC 1123: at most 63 lower-case letters, digits and "-", no "-" at an end.
 bool is_dns_label(std::string_view text);
@@ -86,6 +168,10 @@ bool container_path(Value at, std::string& out);
 bool path_below_root(Value at, std::string& out);
 /// Whether the text is an address of IPv4 or IPv6.
 bool is_ip_address(const std::string& text);
+
+/// Whether a port opened at both addresses of IPv4 or IPv6 would be one port: they are the same, or
+/// one of them is all addresses. "": all addresses of IPv4 and IPv6.
+bool addresses_overlap(const std::string& one, const std::string& other);
 
 /// Whether one component of `path` is "..".
 bool has_dot_dot(const std::string& path);
@@ -112,9 +198,15 @@ constexpr auto placed(Reader reader) {
   };
 }
 
+/// Whether `node` is "", [] or {}.
+bool is_empty(const bundle::Node& node);
+/// The same, or false: as if the member were absent.
+bool asks_for_nothing(const bundle::Node& node);
+
 /// A row for a name that has no effect here, for the reason `why`. It warns of the name.
 constexpr auto no_effect(std::string_view key, std::string_view why) {
   return part(key, [why](Value at, auto&) {
+    if (is_empty(at.node())) return true;
     at.warning("has no effect: {}", why);
     return true;
   });
@@ -132,8 +224,10 @@ bool refuse_always(Value at, std::string_view why,
 
 /// A row for a member that refuse_known_name() refuses.
 constexpr auto not_supported(std::string_view key, std::string_view why) {
-  return bundle::refused_part(key, "",
-                              [why](Value at, auto&) { return refuse_known_name(at, why); });
+  return bundle::refused_part(key, "", [why](Value at, auto&) {
+    const bool is_choice = at.node().is_object();  // {} may be the one of several members
+    return (is_empty(at.node()) && !is_choice) || refuse_known_name(at, why);
+  });
 }
 
 /// A name that a format has and ocirun does not support. For lists of many such names
@@ -141,10 +235,10 @@ constexpr auto not_supported(std::string_view key, std::string_view why) {
 struct UnsupportedName {
   std::string_view name;
   std::string_view why;
-  bool matters_always = false;  // also with the value false, {} or []
+  bool matters_always = false;  // also with the value false, "", {} or []
 };
 /// Refuses the member `at` if `names` has its name, but not if its value asks for nothing (null,
-/// false, {}, []). Returns whether `names` has the name.
+/// false, "", {}, []). Returns whether `names` has the name.
 bool refuse_if_listed(Value at, std::span<const UnsupportedName> names);
 
 /// Whether a member of an object `metadata` of Kubernetes is one that a cluster sets.

@@ -33,7 +33,7 @@ bool trait(Value at, Pod& out) {
   const auto count = spec && spec->node().is_object() ? spec->member("replicaCount") : spec;
   if (kind == "ManualScalerTrait" && count) {
     std::uint32_t replicas = 0;
-    if (!bundle::range(1, 2'147'483'647)(*count, replicas)) return false;
+    if (!whole_number(1, 2'147'483'647)(*count, replicas)) return false;
     ask_for_replicas(*count, replicas, out);
     return true;
   }

@@ -38,7 +38,8 @@ constexpr auto kVolume = placed(exact_fields<DeclaredVolume>(
     required_part(
         "mountPath",
         [](Value at, DeclaredVolume& out) { return path_below_root(at, out.mount.path); }),
-    part("accessMode", kAccessMode), part("sharingPolicy", kSharingPolicy), part("disk", kDisk)));
+    part_unless_empty<std::string>("accessMode", kAccessMode),
+    part_unless_empty<std::string>("sharingPolicy", kSharingPolicy), part("disk", kDisk)));
 
 bool declared_volume(Value at, DeclaredVolume& out) {
   out.volume.exclusive = true;

@@ -48,7 +48,11 @@ constexpr auto kEnv = bundle::checked(
         at.problem("must not have both value and fromSecret");
     });
 
-constexpr auto env = unique_list_of(kEnv, by("name", &EnvVariable::name));
+bool env(Value at, std::vector<EnvVariable>& out) {
+  if (!list_of(kEnv)(at, out)) return false;
+  warn_of_replaced(at, out);
+  return true;
+}
 
 /// OAM-16: a relative path is relative to the container's root.
 bool config_path(Value at, std::string& out) {
@@ -73,7 +77,7 @@ bool file_from_secret(Value at, ConfigFile&) {
 
 constexpr auto kConfigFile = bundle::checked(
     placed(exact_fields<ConfigFile>(required("path", &ConfigFile::path, config_path),
-                                    field("value", &ConfigFile::value, string),
+                                    bundle::field("value", &ConfigFile::value, string),
                                     field("fromParam", &ConfigFile::parameter, nonempty_string),
                                     part("fromSecret", file_from_secret))),
     [](Value at, const ConfigFile& file) {
@@ -105,7 +109,7 @@ struct Declared {
 };
 
 constexpr auto kContainer = exact_fields<Declared>(
-    required_part("name", of_container(&Container::name, oam_name)),
+    required_part("name", [](Value at, Declared& out) { return oam_name(at, out.container.name); }),
     required_part("image",
                   [](Value at, Declared& out) { return container_image(at, out.container); }),
     part("resources", [](Value at, Declared& out) { return oam_resources(at, out.required); }),
@@ -116,7 +120,7 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("ports", of_container(&Container::ports, ports)),
     part("livenessProbe", of_container(&Container::liveness, oam_probe)),
     part("readinessProbe", of_container(&Container::readiness, oam_probe)),
-    part("imagePullSecret", [](Value at, Declared& out) {
+    part_unless_empty<std::string>("imagePullSecret", [](Value at, Declared& out) {
       PullSecret secret{.name = {}, .place = &at.node()};
       if (!nonempty_string(at, secret.name)) return false;
       out.container.pull_secret = std::move(secret);
@@ -219,7 +223,8 @@ bool named_metadata(Value at, Pod& pod) {
   return false;
 }
 
-constexpr auto kSpec = exact_fields<Pod>(part("osType", os_type), part("arch", arch),
+constexpr auto kSpec = exact_fields<Pod>(part_unless_empty<std::string>("osType", os_type),
+                                         part_unless_empty<std::string>("arch", arch),
                                          required_part("containers", containers));
 
 template <std::size_t N>

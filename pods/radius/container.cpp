@@ -9,8 +9,8 @@ namespace {
 /// secretId of the note, or secretName of the published type.
 bool secret_key(Value at, SecretKey& out) {
   static constexpr auto kTable =
-      exact_fields<SecretKey>(field("secretId", &SecretKey::secret, nonempty_string),
-                              field("secretName", &SecretKey::secret, nonempty_string),
+      exact_fields<SecretKey>(bundle::field("secretId", &SecretKey::secret, nonempty_string),
+                              bundle::field("secretName", &SecretKey::secret, nonempty_string),
                               required("key", &SecretKey::key, nonempty_string),
                               removed("source", "", "it is called secretId now"));
   if (!kTable(at, out)) return false;
@@ -72,7 +72,7 @@ bool cpus(Value at, std::optional<double>& out) {
 
 bool mebibytes(Value at, Amounts& out) {
   std::uint64_t count = 0;
-  if (!bundle::range(1, std::uint64_t{1} << 42)(at, count)) return false;
+  if (!whole_number(1, std::uint64_t{1} << 42)(at, count)) return false;
   out.memory = count << 20;
   return true;
 }

@@ -9,31 +9,6 @@ enum class CoreProbe : std::uint8_t { kHttp, kTcp, kExecuted };
 constexpr linux::Named<CoreProbe> kCoreProbes[] = {
     {"httpGet", CoreProbe::kHttp}, {"tcp", CoreProbe::kTcp}, {"exec", CoreProbe::kExecuted}};
 
-/// A count that Radius declares as a float: a whole number, also with a fraction of zeros.
-constexpr auto whole_float(std::uint32_t least) {
-  return [least](Value at, std::uint32_t& out) {
-    const bundle::Node& node = at.node();
-    const std::size_t point =
-        node.kind == bundle::Node::Kind::kOther ? node.text.find('.') : std::string_view::npos;
-    if (point != std::string_view::npos &&
-        node.text.find_first_not_of('0', point + 1) == std::string_view::npos)
-      if (const auto whole = linux::number<std::uint32_t>(node.text.substr(0, point));
-          whole && *whole >= least && *whole <= 2'147'483'647) {
-        out = *whole;
-        return true;
-      }
-    return bundle::range(least, 2'147'483'647)(at, out);
-  };
-}
-constexpr auto float_seconds(std::uint32_t least) {
-  return [least](Value at, std::chrono::seconds& out) {
-    std::uint32_t count = 0;
-    if (!whole_float(least)(at, count)) return false;
-    out = std::chrono::seconds(count);
-    return true;
-  };
-}
-
 /// A command line in one text, which Radius splits at each blank.
 bool words(Value at, std::vector<std::string>& out) {
   std::string text;
@@ -52,12 +27,12 @@ bool words(Value at, std::vector<std::string>& out) {
 template <typename Question, typename... Rows>
 bool read_core_probe(Value at, Probe& out, Rows... rows) {
   out.question.emplace<Question>();
-  const auto table =
-      exact_fields<Probe>(part("kind", any_value), rows...,
-                          field("initialDelaySeconds", &Probe::initial_delay, float_seconds(0)),
-                          field("periodSeconds", &Probe::period, float_seconds(1)),
-                          field("timeoutSeconds", &Probe::timeout, float_seconds(1)),
-                          field("failureThreshold", &Probe::failure_threshold, whole_float(1)));
+  const auto table = exact_fields<Probe>(
+      part("kind", any_value), rows...,
+      field("initialDelaySeconds", &Probe::initial_delay, seconds_from(0)),
+      field("periodSeconds", &Probe::period, seconds_from(1)),
+      field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
+      field("failureThreshold", &Probe::failure_threshold, whole_number(1, 2'147'483'647)));
   return table(at, out);
 }
 

@@ -98,7 +98,7 @@ bool read_kind(Value at, std::string_view what, std::string_view known, auto& ou
 }
 
 /// A number of instances.
-inline constexpr auto kInstances = bundle::range(1, 2'147'483'647);
+inline constexpr auto kInstances = whole_number(1, 2'147'483'647);
 
 /// Why names of the platform have no effect.
 inline constexpr std::string_view kNoRadius = "no Radius stands behind this command";

@@ -50,11 +50,13 @@ bool persistent_volume(Value at, Volume& out) {
   return true;
 }
 
-constexpr auto kVolume = exact_fields<Volume>(
-    field("persistentVolumeId", &Volume::source, nonempty_string),
-    part("persistentVolume", persistent_volume),
-    field("secretId", &Volume::source, nonempty_string),
-    field("secretName", &Volume::source, nonempty_string), part("emptyDir", empty_directory));
+/// bundle::field(): one of the members is chosen by standing there.
+constexpr auto kVolume =
+    exact_fields<Volume>(bundle::field("persistentVolumeId", &Volume::source, nonempty_string),
+                         part("persistentVolume", persistent_volume),
+                         bundle::field("secretId", &Volume::source, nonempty_string),
+                         bundle::field("secretName", &Volume::source, nonempty_string),
+                         part("emptyDir", empty_directory));
 
 constexpr mode_t kEmptyDirMode = 0777;  // of Kubernetes, on which Radius runs
 
@@ -109,14 +111,14 @@ bool core_volume(Value at, MountedVolume& out) {
       mounted_fields(required_part("managedStore", [](Value store, MountedVolume& read) {
         return word_of<kStores>("managedStore")(store, read.volume.in_memory);
       }));
-  static constexpr auto kPersistent =
-      mounted_fields(required_part("source",
-                                   [](Value source, MountedVolume& read) {
-                                     return nonempty_string(source, read.volume.source);
-                                   }),
-                     part("permission", [](Value permission, MountedVolume& read) {
-                       return word_of<kPermissions>("permission")(permission, read.mount.read_only);
-                     }));
+  static constexpr auto kPersistent = mounted_fields(
+      required_part("source",
+                    [](Value source, MountedVolume& read) {
+                      return nonempty_string(source, read.volume.source);
+                    }),
+      part_unless_empty<std::string>("permission", [](Value permission, MountedVolume& read) {
+        return word_of<kPermissions>("permission")(permission, read.mount.read_only);
+      }));
   if (!read_kind<kKinds>(at, "kind of volume", "ephemeral or persistent", out.volume.kind))
     return false;
   if (out.volume.kind == Volume::Source::kEmpty) return kEphemeral(at, out);

@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(other_kinds_and_second_workloads_are_refused_by_name) {
                       "Deployment \"web\" at line 2: each is a pod of its own, and needs a "
                       "file and an `ocirun pod run` of its own"));
   BOOST_TEST(problems(std::string(kClaim)).contains("the file has no workload"));
-  BOOST_TEST(warnings(web("---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"))
+  BOOST_TEST(warnings(web("---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"))
                  .contains("there are no namespaces of a cluster"));
 }
 

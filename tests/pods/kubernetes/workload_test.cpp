@@ -223,7 +223,8 @@ BOOST_AUTO_TEST_CASE(a_template_of_claims_is_a_volume_that_stays) {
 
 BOOST_AUTO_TEST_CASE(the_metadata_may_stand_behind_the_spec) {
   const Pod pod = good(
-      "spec: {hostname: p, containers: [{name: c, image: i, env: [{name: N, valueFrom: {fieldRef: "
+      "spec: {hostname: p, containers: [{name: c, image: i, env: [{name: NAME, valueFrom: "
+      "{fieldRef: "
       "{fieldPath: metadata.name}}}]}]}\nmetadata: {name: p}\nkind: Pod\napiVersion: v1\n");
   BOOST_TEST(std::get<std::string>(pod.containers[0].env[0].value) == "p");
 }

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(the_kind_of_a_probe_is_its_question) {
 BOOST_AUTO_TEST_CASE(numbers_of_a_probe_may_have_a_fraction_of_zeros) {
   const Pod pod = core_with("\"timeoutSeconds\": 4", "\"timeoutSeconds\": 5.0");
   BOOST_TEST((pod.containers[0].liveness->timeout == std::chrono::seconds(5)));
-  for (const char* number : {"2.5", "0.0", "5.0e1", "3000000000.0"})
+  for (const char* number : {"2.5", "0.0", "3000000000.0"})
     BOOST_TEST(
         problems_of_core("\"timeoutSeconds\": 4", fmt::format("\"timeoutSeconds\": {}", number))
             .contains("/timeoutSeconds: must be a whole number from 1"));

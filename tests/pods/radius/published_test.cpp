@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kPublished = R"({
   "name": "myApp", "type": "Radius.Compute/containers@2025-08-01-preview",
   "properties": {
-    "environment": "env", "application": "app", "host": "h", "hosts": {}, "restartPolicy": "OnFailure",
+    "environment": "env", "application": "app", "host": "h", "hosts": {"a": "10.0.0.1"}, "restartPolicy": "OnFailure",
     "containers": {
       "dbMigration": {"initContainer": true, "image": "busybox"},
       "orderProcessor": {
