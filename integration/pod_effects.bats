@@ -236,7 +236,7 @@ END
   mkdir host secret && touch host/file && echo -n 'hidden word' >secret/password
   cat >app.yaml <<'END'
 {"id": "/planes/x", "name": "shop", "type": "Applications.Core/containers@2023-10-01-preview",
- "location": "global", "apiVersion": "2023-10-01-preview", "systemData": {}, "tags": {"owner": "me"},
+ "location": "global", "apiVersion": "2023-10-01-preview", "systemData": {"createdBy": "me"}, "tags": {"owner": "me"},
  "properties": {
    "environment": "env", "application": "app", "restartPolicy": "Always",
    "container": {"image": "base", "imagePullPolicy": "Never", "command": ["/bin/sh", "-c"], "workingDir": "/odd dir",
@@ -253,7 +253,7 @@ END
    "extensions": [{"kind": "manualScaling", "replicas": 1},
                   {"kind": "kubernetesMetadata", "labels": {"team": "odd team"}, "annotations": {"note": "an odd note"}}],
    "resourceProvisioning": "internal", "resources": [{"id": "/x"}], "runtimes": {"aci": {"gatewayID": "/x"}},
-   "provisioningState": "Succeeded", "status": {}}}
+   "provisioningState": "Succeeded", "status": {"compute": {}}}}
 END
   run_pod --detach --volume "data=$TMP/host" --secret "/secrets/db=$TMP/secret" --param cache.host=odd-host || show_output
   reaches '.containers[0].ready' true

@@ -8,7 +8,7 @@
 
 #include "linux/base/text.hpp"
 #include "pods/model/device_names.hpp"
-#include "pods/model/scalars.hpp"
+#include "pods/model/numbers.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "linux/base/text.hpp"
-#include "pods/model/scalars.hpp"
+#include "pods/model/numbers.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -2,8 +2,6 @@
 
 // Readers (bundle/json/reader.hpp) of values that several of the five kinds of documents have.
 
-#include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,73 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
-#include "bundle/json/fields.hpp"
+#include "pods/model/numbers.hpp"
 #include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
-
-// The vocabulary of all readers (bundle/json/fields.hpp).
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::list_of;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-using bundle::Value;
-using bundle::word_of;
-
-/// A text, or a word of an enumeration.
-template <typename Member>
-inline constexpr bool kIsText = std::same_as<Member, std::string> || std::is_enum_v<Member>;
-template <typename Member>
-inline constexpr bool kIsText<std::optional<Member>> = kIsText<Member>;
-template <typename Member>
-inline constexpr bool kIsList = requires(Member list) { list.pop_back(); } && !kIsText<Member>;
-template <typename Member>
-inline constexpr bool kIsList<std::optional<Member>> = kIsList<Member>;
-template <typename Member>
-concept MayBeEmpty = kIsText<Member> || kIsList<Member>;
-
-/// Whether `node` is "" in the place of a text, or [] in the place of a list. Both are as if the
-/// member were absent, as in the API of Kubernetes: templates write them for values that nobody
-/// gave.
-template <typename Member>
-bool is_empty_for(const bundle::Node& node) {
-  return (kIsText<Member> && node.is_string() && node.text.empty()) ||
-         (kIsList<Member> && node.is_array() && node.first == nullptr);
-}
-
-/// A row whose reader never sees an empty value of a Member.
-template <typename Member, typename Row>
-struct UnlessEmpty {
-  std::string_view key;
-  Row row;
-  static constexpr bundle::Presence presence = bundle::Presence::kOptional;
-  void read(Value at, auto& out) const {
-    if (!is_empty_for<Member>(at.node())) row.read(at, out);
-  }
-};
-/// field() for a member of a document that may be empty: of the two templates, the compiler takes
-/// the one with the constraint. bundle::field() makes a row for which "" or [] mean something.
-template <typename Struct, MayBeEmpty Member, typename Reader>
-constexpr auto field(std::string_view key, Member Struct::* member, Reader reader) {
-  const auto row = bundle::field(key, member, reader);
-  return UnlessEmpty<Member, std::remove_const_t<decltype(row)>>{key, row};
-}
-/// part() for such a member.
-template <MayBeEmpty Member, typename Reader>
-constexpr auto part_unless_empty(std::string_view key, Reader reader) {
-  const auto row = part(key, reader);
-  return UnlessEmpty<Member, std::remove_const_t<decltype(row)>>{key, row};
-}
-
-/// Whether YAML 1.1, as kubectl reads it, and YAML 1.2 give a scalar without quotes the same value.
-/// Reports both values otherwise.
-bool has_one_reading(Value at);
 
 /// A string without NUL. For a number or a boolean, also for one that only YAML 1.1 has, the
 /// problem says that YAML needs quotes.
@@ -92,66 +28,11 @@ bool command_line(Value at, std::vector<std::string>& out);
 /// 1.1.
 bool boolean(Value at, bool& out);
 
-/// The whole number that a value with a point or an exponent is, such as 1e3 or 80.0, as JSON and
-/// kubectl read it; nothing for another value.
-std::optional<std::int64_t> whole_value(const bundle::Node& node);
-
-/// Reads a whole number from `least` to `most`, both included, and in the range of T. Refuses one
-/// that YAML 1.1 and YAML 1.2 read otherwise, such as 010.
-struct WholeNumber {
-  std::int64_t least;
-  std::uint64_t most;
-  template <std::integral T>
-  bool operator()(Value at, T& out) const {
-    if (!has_one_reading(at)) return false;
-    const auto whole = whole_value(at.node());
-    if (!whole || !std::in_range<T>(*whole) || *whole < least ||
-        (*whole > 0 && static_cast<std::uint64_t>(*whole) > most))
-      return bundle::range(least, most)(at, out);
-    out = static_cast<T>(*whole);
-    return true;
-  }
-};
-constexpr WholeNumber whole_number(std::int64_t least, std::uint64_t most) { return {least, most}; }
-
-/// A user or group id: 0 to 2^32-2.
-bool user_id(Value at, Uid& out);
-bool group_id(Value at, Gid& out);
-
-/// A number of at least `least`, with or without a fraction.
-bool number_from(Value at, double least, double& out);
-/// A count of CPUs: more than 0.
-bool cpu_count(Value at, double& out);
-
-/// Whole seconds, at least `least`.
-constexpr auto seconds_from(std::int64_t least) {
-  return [least](Value at, std::chrono::seconds& out) {
-    std::int32_t count = 0;
-    if (!whole_number(least, 2'147'483'647)(at, count)) return false;
-    out = std::chrono::seconds(count);
-    return true;
-  };
-}
-
-/// A port number, 1 to 65535.
-inline constexpr auto port_number = whole_number(1, 65535);
-
 /// "TCP" or "UDP".
 bool protocol(Value at, Protocol& out);
 
 /// "Always", "OnFailure" or "Never".
 bool restart_rule(Value at, Restart& out);
-
-/// A whole number with an optional unit of OAM: K, M, G, T or P, each with or without B, in upper
-/// or lower case; without unit bytes. A unit is a power of 1024. Zero is a problem (OAM-31).
-bool oam_size(Value at, std::uint64_t& out);
-
-/// A quantity of Kubernetes: "500m", "1.5", "128Mi", "1G", "1e8", also a plain number. Bytes are
-/// rounded up.
-bool kubernetes_cpus(Value at, double& out);
-bool kubernetes_bytes(Value at, std::uint64_t& out);
-/// A quantity that is a whole number from 0 on; nothing for another value.
-std::optional<std::uint64_t> whole_quantity(const bundle::Node& node);
 
 /// A label of RFC 1123: at most 63 lower-case letters, digits and "-", no "-" at an end.
 bool is_dns_label(std::string_view text);
@@ -197,11 +78,6 @@ constexpr auto placed(Reader reader) {
     return reader(at, out);
   };
 }
-
-/// Whether `node` is "", [] or {}.
-bool is_empty(const bundle::Node& node);
-/// The same, or false: as if the member were absent.
-bool asks_for_nothing(const bundle::Node& node);
 
 /// A row for a name that has no effect here, for the reason `why`. It warns of the name.
 constexpr auto no_effect(std::string_view key, std::string_view why) {

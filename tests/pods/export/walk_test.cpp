@@ -34,17 +34,16 @@ void collect_leaves(const Json& at, const std::string& pointer, std::vector<std:
   }
 }
 
-/// Other values, of which one at least should be allowed in the place of `value`.
+/// Other values, of which one at least should be allowed in the place of `value`. "" is as
+/// if it were absent (empty_test.cpp): it stands only where it is the one other value.
 std::vector<Json> others(const Json& value) {
   static const std::set<std::string> kWords = {
-      "TCP",       "UDP",       "tcp",       "udp",      "RW",
-      "RO",        "Exclusive", "Shared",    "HTTP",     "HTTPS",
-      "host",      "empty",     "Memory",    "",         "RuntimeDefault",
-      "Localhost", "0700",      "1G",        "2G",       "64Mi",
-      "100m",      "cpu",       "CAP_CHOWN", "CAP_KILL", "EPERM",
-      "ENOSYS",    "read",      "8",         "data2",    "example.com/x",
-      "127.0.0.1", "0.8.10",    "1777",      "0755",     "http1",
-      "h2c",       "Always",    "Never",     "disk"};
+      "TCP",           "UDP",       "tcp",    "udp",    "RW",    "RO",     "Exclusive",
+      "Shared",        "HTTP",      "HTTPS",  "host",   "empty", "Memory", "RuntimeDefault",
+      "Localhost",     "0700",      "1G",     "2G",     "64Mi",  "100m",   "cpu",
+      "CAP_CHOWN",     "CAP_KILL",  "EPERM",  "ENOSYS", "read",  "8",      "data2",
+      "example.com/x", "127.0.0.1", "0.8.10", "1777",   "0755",  "http1",  "h2c",
+      "Always",        "Never",     "disk"};
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number())
     return {value.get<double>() + 1, value.get<int>() + 1, value.get<int>() - 1};
@@ -53,6 +52,7 @@ std::vector<Json> others(const Json& value) {
   std::vector<Json> all = {text + "x", text + "/x", "x" + text, text + "1"};
   for (const std::string& word : kWords)
     if (word != text) all.emplace_back(word);
+  if (text == "Memory" || text == "Directory") all.emplace_back("");
   return all;
 }
 
