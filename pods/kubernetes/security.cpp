@@ -9,7 +9,7 @@ namespace {
 
 /// A numeric id as text, as Container has it.
 template <typename Reader>
-constexpr auto id_text(std::string Container::*member, Reader reader) {
+constexpr auto id_text(std::string Container::* member, Reader reader) {
   return [=](Value at, Container& out) {
     std::conditional_t<std::same_as<Reader, decltype(&user_id)>, Uid, Gid> id;
     if (!reader(at, id)) return false;

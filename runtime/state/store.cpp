@@ -62,7 +62,7 @@ Result<bool> is_shared(Fd directory, const struct stat& status) {
 }
 
 Result<Sharing> check_root(Fd directory, const HostPath& path) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(directory.value, &status) != 0)
     return fail(errno, "stat the state root {}", path.string());
   const auto host_root = linux::sys::fstatat(Fd{AT_FDCWD}, "/");
@@ -107,7 +107,7 @@ namespace {
 
 // The end of an error about an entry of another user: ": it belongs to user 1000". Otherwise "".
 std::string owner_unless_caller(Fd root, const char* name) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
       status.st_uid == ::geteuid())
     return "";
@@ -116,7 +116,7 @@ std::string owner_unless_caller(Fd root, const char* name) {
 
 // The kind of an entry that is no directory: "a symlink", "a file". Otherwise "".
 std::string_view what_else(Fd root, const char* name) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(status.st_mode))
     return "";
   return S_ISLNK(status.st_mode) ? "a symlink" : "a file";
@@ -142,7 +142,7 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
 // directories; refuse_foreign() and check_foreign_record() limit the commands of root.
 bool Store::may_look_at(const char* name) const {
   if (!is_shared_) return true;
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_.get(), name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
   return S_ISDIR(status.st_mode) && (::geteuid() == 0 || status.st_uid == ::geteuid());
 }
