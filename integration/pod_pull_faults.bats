@@ -16,6 +16,7 @@ setup() {
 
 teardown() {
   stop_helpers
+  [[ -z ${BESIDE:-} ]] || kill "$BESIDE" 2>/dev/null || true
   common_teardown
 }
 
@@ -76,6 +77,78 @@ fails_to_pull() {
   stop_helpers
   serve endless
   fails_to_pull 'bytes have arrived that the manifest lists'
+}
+
+@test "a changed configuration is refused, and a manifest that is another one at the second question" {
+  serve config
+  fails_to_pull 'does not match expected sha256:'
+  stop_helpers
+  serve turns
+  fails_to_pull 'Manifest does not match provided manifest digest'
+}
+
+# edit_manifest FILTER [OPTION…]: edits the manifest of the layout images by a filter of jq.
+edit_manifest() {
+  local old new
+  old=$(jq -r '.manifests[0].digest | sub("sha256:"; "")' images/index.json)
+  jq -c "$@" "images/blobs/sha256/$old" >edited
+  new=$(sha256sum edited | cut -c -64)
+  jq -c --arg d "sha256:$new" --argjson s "$(stat -c %s edited)" '.manifests[0] += {digest: $d, size: $s}' images/index.json >index
+  mv edited "images/blobs/sha256/$new"
+  mv index images/index.json
+}
+
+# serve_beside: a second registry of the host's loopback, which writes each request to asked, until the test ends.
+serve_beside() {
+  "$LIB/hostile-registry" 5001 images none </dev/null >"$TMP/asked" 2>&1 3>&- 4>&- &
+  BESIDE=$!
+}
+
+@test "places that an image names beside its registry are not asked, however Go would read their name" {
+  serve_beside
+  local part name
+  cp -r images plain
+  for part in config layers/1; do
+    for name in urls URLs 'urlſ'; do
+      rm -rf images
+      cp -r plain images
+      edit_manifest 'getpath($at | split("/") | map(tonumber? // .)) as $blob | setpath($at | split("/") | map(tonumber? // .);
+        $blob + {($name): ["http://127.0.0.1:5001/v2/web/blobs/" + $blob.digest]})' --arg at $part --arg name "$name"
+      serve none
+      fails_to_pull "/$part/$name: names places beside the registry, which skopeo would ask from this machine's network"
+      stop_helpers
+    done
+  done
+  kill "$BESIDE"
+  equal '' "$(<asked)"
+  # An empty list names none.
+  rm -rf images
+  cp -r plain images
+  edit_manifest '.config.urls = []'
+  serve none
+  pull "$REGISTRY/web"
+  succeeds
+}
+
+@test "control: skopeo asks the place that a configuration names, from the host's network" {
+  serve_beside
+  edit_manifest '.config |= . + {"urlſ": ["http://127.0.0.1:5001/v2/web/blobs/" + .digest]}'
+  serve none
+  run skopeo copy --src-tls-verify=false "docker://$REGISTRY/web" "oci:$TMP/copied:web"
+  succeeds
+  kill "$BESIDE"
+  has "GET 127.0.0.1:5001 /v2/web/blobs/" "$(<asked)"
+}
+
+@test "credentials of a registry are not sent to the host to which it sends on" {
+  serve away
+  skopeo login --tls-verify=false --authfile "$XDG_RUNTIME_DIR/containers/auth.json" -u someone -p secret "$REGISTRY" >/dev/null
+  pull "$REGISTRY/web"
+  succeeds
+  equal 2 "$(grep -c "^GET $REGISTRY /v2/web/manifests/.* with credentials" helper.log)"
+  equal 2 "$(grep -c '^GET localhost:5000 /v2/web/blobs/' helper.log)"
+  grep 'localhost.*credentials' helper.log && false
+  return 0
 }
 
 @test "redirects to nowhere and in a circle, and an error of the server" {

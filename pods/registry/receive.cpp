@@ -10,6 +10,7 @@
 #include "pods/images/directories.hpp"
 #include "pods/images/read_json.hpp"
 #include "pods/images/stored_layout.hpp"
+#include "pods/registry/other_places.hpp"
 #include "pods/registry/skopeo.hpp"
 
 namespace ocirun::pods {
@@ -99,7 +100,9 @@ class Arrival {
     if (chosen.digest != top_.digest) {
       TRY_ASSIGN(text, fetch(address, Digest(chosen.digest), chosen));
     }
-    TRY_ASSIGN(const Manifest manifest, parse_manifest("manifest " + chosen.digest.text(), text));
+    const std::string name = "manifest " + chosen.digest.text();
+    TRY_ASSIGN(const Manifest manifest, parse_manifest(name, text));
+    TRY(check_no_other_places(name, text));
     std::uint64_t bytes = kMostDocuments;
     std::vector<Digest> blobs{manifest.config.digest};
     for (const Descriptor& layer : manifest.layers) {
