@@ -51,6 +51,17 @@ login() { skopeo login --tls-verify=false --authfile "$1" -u someone -p "${2:-se
   succeeds
 }
 
+@test "TLS: a certificate of another host is refused, also if its authority is known" {
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -addext subjectAltName=DNS:other.example -keyout key.pem -out ca.pem 2>/dev/null
+  SCHEME=https start_registry "tls: {certificate: $TMP/ca.pem, key: $TMP/key.pem}"
+  push web
+  mkdir -p "$HOME/.config/containers/certs.d/$REGISTRY"
+  cp ca.pem "$HOME/.config/containers/certs.d/$REGISTRY/ca.crt"
+  run pod pull "$REGISTRY/web"
+  exits 1 "x509: cannot validate certificate for 127.0.0.1"
+  is_whole
+}
+
 @test "the caller's credentials are used as skopeo finds them" {
   AUTH=1 start_registry
   push_as_someone web
@@ -141,6 +152,37 @@ CONF
   echo '{"default": [{"type": "reject"}]}' >"$HOME/.config/containers/policy.json"
   pull "$REGISTRY/web"
   exits 1 'is rejected by policy'
+  is_whole
+  equal '' "$(find data/images/blobs -type f)"
+}
+
+@test "a policy that wants the signature of a key refuses no signature, that of another key, and that of another image" {
+  command -v gpg >/dev/null || skip "gpg is not installed"
+  start_registry
+  export GNUPGHOME=$TMP/keys
+  mkdir -m 700 "$GNUPGHOME"
+  mkdir -p signatures "$HOME/.config/containers/registries.d"
+  local name
+  for name in wanted other; do gpg --batch --quiet --passphrase '' --quick-generate-key "$name@example" ed25519 sign never; done
+  gpg --export wanted@example >wanted.gpg
+  printf 'default-docker: {lookaside: "file://%s", lookaside-staging: "file://%s"}\n' "$TMP/signatures" "$TMP/signatures" \
+    >"$HOME/.config/containers/registries.d/default.yaml"
+  push plain
+  push wanted --sign-by wanted@example
+  push other --sign-by other@example
+  push renamed
+  gpgconf --kill gpg-agent
+  for name in signatures/wanted@*; do cp -r "$name" "${name/wanted@/renamed@}"; done
+  jq -n --arg key "$TMP/wanted.gpg" '{default: [{type: "signedBy", keyType: "GPGKeys", keyPath: $key}]}' >"$HOME/.config/containers/policy.json"
+  refuses_signature plain 'A signature was required, but no signature exists'
+  refuses_signature other 'Invalid GPG signature'
+  refuses_signature renamed "Signature for identity $REGISTRY/wanted:latest is not accepted"
+  pull "$REGISTRY/wanted"
+  succeeds
+}
+refuses_signature() {
+  pull "$REGISTRY/$1"
+  exits 1 "Source image rejected: $2"
   is_whole
   equal '' "$(find data/images/blobs -type f)"
 }

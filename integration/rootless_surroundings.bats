@@ -168,3 +168,19 @@ os.chdir(sys.argv[1])
 for level in range(3000): os.chdir("d")
 for level in range(3000): os.chdir(".."); os.rmdir("d")' "$TMP/shared/deep"
 }
+
+@test "L-9 the host's root, and groups that nobody lends, are refused by newuidmap and newgidmap" {
+  lend_ids
+  local part program
+  cp "$BUNDLE/config.json" lent.json
+  for part in uid gid; do
+    program=/linux/${part}Mappings
+    for host in 0 4294967000 $((12345 + 1)); do
+      cp lent.json "$BUNDLE/config.json"
+      edit_as_user ".linux.${part}Mappings += [{containerID: 70000, hostID: \$host, size: 1}]" --argjson host "$host"
+      run_user
+      exits 1 "$program: new${part}map refused the mapping: host id $host is not all yours"
+      equal '' "$(user list -q)"
+    done
+  done
+}
