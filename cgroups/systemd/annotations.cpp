@@ -186,20 +186,23 @@ bool reaches_beyond_the_unit(std::string_view name) {
                                           "Conflicts",
                                           "DeviceAllow",
                                           "DevicePolicy",
-                                          "JoinsNamespaceOf",
+                                          "Group",
+                                          "InSlice",
                                           "OnFailure",
                                           "OnSuccess",
-                                          "PartOf",
                                           "PropagatesReloadTo",
                                           "PropagatesStopTo",
                                           "Requires",
                                           "Requisite",
+                                          "Triggers",
                                           "Upholds",
+                                          "User",
                                           "Wants",
                                           "IPEgressFilterPath",
                                           "IPIngressFilterPath"};
-  // systemd accepts the old name RequiresOverridable for Requires.
-  constexpr std::string_view kBarredEnds[] = {"Action", "MountsFor", "Overridable"};
+  // systemd accepts the old name RequiresOverridable for Requires. "By" and "Of" are the other ends
+  // of dependencies: WantedBy, PartOf.
+  constexpr std::string_view kBarredEnds[] = {"Action", "By", "MountsFor", "Of", "Overridable"};
   return contains(kBarred, name) || std::ranges::any_of(kBarredEnds, [name](std::string_view end) {
            return name.ends_with(end);
          });

@@ -127,10 +127,32 @@ BOOST_AUTO_TEST_CASE(a_bad_value_is_left_out_with_a_sentence)  // R-45
 // Engines copy annotations from images, and an image must not start or stop other units.
 BOOST_AUTO_TEST_CASE(what_reaches_beyond_the_unit_is_refused)
 {
-  for (const char* name : {"Requires", "RequiresOverridable", "RequisiteOverridable", "Wants",
-                           "Upholds", "BindsTo", "Conflicts", "OnFailure", "OnSuccess", "PartOf",
-                           "PropagatesStopTo", "RequiresMountsFor", "WantsMountsFor"})
+  for (const char* name : {"Requires",
+                           "RequiresOverridable",
+                           "RequisiteOverridable",
+                           "Wants",
+                           "Upholds",
+                           "BindsTo",
+                           "Conflicts",
+                           "OnFailure",
+                           "OnSuccess",
+                           "PartOf",
+                           "PropagatesStopTo",
+                           "RequiresMountsFor",
+                           "WantsMountsFor",
+                           "RequiredBy",
+                           "WantedBy",
+                           "BoundBy",
+                           "UpheldBy",
+                           "ConflictedBy",
+                           "RequisiteOf",
+                           "ConsistsOf",
+                           "OnFailureOf",
+                           "TriggeredBy",
+                           "Triggers",
+                           "InSlice"})
     check_refused(name, "['other.service']");
+  for (const char* name : {"User", "Group"}) check_refused(name, "'daemon'");
   for (const char* name : {"FailureAction", "JobTimeoutAction"}) check_refused(name, "'reboot'");
   for (const char* name : {"DeviceAllow", "DevicePolicy", "BPFProgram", "IPIngressFilterPath"})
     check_refused(name, "'x'");
