@@ -1,4 +1,5 @@
 #include "runtime/checkpoint/criu_process.hpp"
+#include "runtime/checkpoint/options_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

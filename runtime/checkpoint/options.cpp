@@ -38,14 +38,6 @@ std::vector<std::string> words_of_surroundings(const CriuSettings& settings, boo
   return words;
 }
 
-std::string config_file_of(const bundle::Config& config) {
-  constexpr const char* kOfEngines = "/etc/criu/runc.conf";
-  const auto named = config.annotations.find(std::string(bundle::kCriuConfig));
-  if (named != config.annotations.end() && bundle::is_criu_config(named->second))
-    return named->second;
-  return linux::sys::open(kOfEngines, O_PATH) ? kOfEngines : "";
-}
-
 std::optional<CgroupMode> parse_cgroup_mode(std::string_view text) {
   return linux::value_of(kModes, text);
 }

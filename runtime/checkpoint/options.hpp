@@ -52,11 +52,6 @@ struct CriuSettings {
 /// settings.cgroups.
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups);
 
-/// The path of CRIU's configuration file: the annotation org.criu.config names it, or else
-/// /etc/criu/runc.conf is used if that file exists. "" for none. A path that is not absolute counts
-/// as no annotation; check_config() has warned.
-std::string config_file_of(const bundle::Config& config);
-
 // CRIU restores what was in a network namespace by programs of the host (iptables-restore, ip, nft)
 // that read the images, and makes devices that hooks and linux.netDevices make as well. So ocirun
 // saves and restores none of it without --keep-network, as runc does.

@@ -1,4 +1,5 @@
 #include "runtime/commands/checkpoint.hpp"
+#include "runtime/checkpoint/options_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
