@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "bundle/config/annotations.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "bundle/config/annotations.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 
