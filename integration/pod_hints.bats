@@ -34,16 +34,16 @@ a_pod() { # MEMBER…: of the spec
   echo hidden >secret/key
   a_pod 'containers: [{name: c, image: base, args: ["cat /s/key; echo $V $W; ls -d /v /w"],
     env: [{name: V, valueFrom: {secretKeyRef: {name: db, key: key}}}, {name: W, valueFrom: {configMapKeyRef: {name: conf, key: key}}}],
-    volumeMounts: [{name: v, mountPath: /v}, {name: w, mountPath: /w}, {name: s, mountPath: /s}, {name: n, mountPath: /n}]}]' \
+    volumeMounts: [{name: v, mountPath: /v}, {name: w, mountPath: /w}, {name: s, mountPath: /s}, {name: share, mountPath: /n}]}]' \
     'volumes: [{name: v, persistentVolumeClaim: {claimName: store}}, {name: w, persistentVolumeClaim: {claimName: kept}},
-    {name: s, secret: {secretName: db}}, {name: n, nfs: {server: s, path: /}}]'
-  says_no '/nfs: is not supported: write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory (--ignore nfs leaves it out)' \
+    {name: s, secret: {secretName: db}}, {name: share, nfs: {server: s, path: /}}]'
+  says_no '/nfs: is not supported: write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory' \
     validate app.yaml
   says_no 'needs a directory for the volume "store": --volume store=HOSTPATH, or --volume store for a directory that ocirun keeps' \
     run --data data --images images --ignore nfs app.yaml
-  for words in 'needs a directory for the volume "n": --volume n=HOSTPATH' 'the secret "db": a document of the kind Secret in the file, or --secret db=DIR' \
+  for words in 'needs a directory for the volume "share": --volume share=HOSTPATH' 'the secret "db": a document of the kind Secret in the file, or --secret db=DIR' \
     'the config map "conf": a document of the kind ConfigMap in the file, or --secret configmap/conf=DIR'; do has "$words" "$output"; done
-  run run_pod --ignore nfs --volume store=dir --volume kept --volume n=dir --secret db=secret --secret configmap/conf=secret
+  run run_pod --ignore nfs --volume store=dir --volume kept --volume share=dir --secret db=secret --secret configmap/conf=secret
   equal 0 "$status"
   equal $'hidden\nhidden hidden\n/v\n/w' "$(grep -v warning output)"
   delete_pods
@@ -116,7 +116,7 @@ END
   has beside "$(<output)"
   delete_pods
   a_pod 'containers: [{name: c, image: base, args: [echo ran], ports: [{containerPort: 1, protocol: SCTP}]}]'
-  says_no 'SCTP is not supported, only TCP and UDP are forwarded: leave out this port' validate app.yaml
+  says_no '/protocol: is not supported: SCTP is not forwarded, as TCP and UDP are: leave out this port' validate app.yaml
   a_pod 'containers: [{name: c, image: base, args: [echo ran], ports: []}]'
   ocirun pod validate app.yaml
 }
