@@ -1,5 +1,4 @@
 #include "runtime/checkpoint/criu_process.hpp"
-#include "runtime/checkpoint/options_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
 #include "linux/process/scheduling.hpp"
+#include "runtime/checkpoint/options_file.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_host.hpp"
@@ -103,7 +103,7 @@ Result<std::vector<std::string>> paths_of_criu(const bundle::Config& config,
   std::vector<std::string> paths{program, config.root_path.string(), settings.work.string()};
   TRY_ASSIGN(const auto directories, paths_of_images(images));
   for (const HostPath& path : directories) paths.push_back(path.string());
-  const std::string file = config_file_of(config);
+  TRY_ASSIGN(const std::string file, config_file_of(config));
   if (!file.empty()) paths.push_back(file);
   for (const linux::Namespace& entry : config.namespaces.entries())
     if (entry.path) paths.push_back(entry.path->string());
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> words_for_restore(const RestoreInput& input,
   if (input.config.process && input.config.process->terminal)
     words.emplace_back("orphan-terminal=1");
   TRY_ASSIGN(const auto streams, read_streams(input.images));
-  const std::string file = config_file_of(input.config);
+  TRY_ASSIGN(const std::string file, config_file_of(input.config));
   if (!file.empty()) words.push_back("config=" + file);
   for (const auto& more :
        {words_of_surroundings(input.settings, input.ignores_cgroups),

@@ -1,5 +1,4 @@
 #include "runtime/commands/checkpoint.hpp"
-#include "runtime/checkpoint/options_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/conversation.hpp"
 #include "runtime/checkpoint/criu_log.hpp"
+#include "runtime/checkpoint/options_file.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/compare/restored.hpp"
 #include "runtime/images/check.hpp"
@@ -156,7 +156,7 @@ class Dump {
                words_of_mounts_for_dump(outside_mounts(config, hierarchies), root));
     TRY_ASSIGN(const auto namespaces,
                words_of_namespaces_for_dump(config, procfs, record.init_pid));
-    const std::string file = config_file_of(config);
+    TRY_ASSIGN(const std::string file, config_file_of(config));
     if (!file.empty()) words.push_back("config=" + file);
     for (const auto& more :
          {words_of_surroundings(request_.settings, record.cgroup.path.empty()), mounts, namespaces,
