@@ -262,7 +262,7 @@ END
   equal "data-set-$$-0" "$(pod volumes | cut -d " " -f 1)"
   run pod run --detach --images images --net none app.yaml
   equal 1 "$status"
-  has "the pod \"set-$$\" runs the StatefulSet under the name that an older ocirun gave it" "$output"
+  has "the pod \"set-$$\" runs this StatefulSet already, under the name of the set" "$output"
   pod stop --grace 1 "set-$$"
   jq '.words -= ["--name", "set-'$$'", "--name=set-'$$'"]' "$TMP/data/pods/set-$$/run.json" >run.json
   cp run.json "$TMP/data/pods/set-$$/run.json"

@@ -168,7 +168,7 @@ fake_pasta() {
   packet_pod "$WITHOUT" "echo runs"
   fake_pasta 'echo $$ >"$pid_file"; exec sleep 1000'
   PATH=$PWD/fake:$PATH run -1 send_from --net pod
-  has "pasta: has connected the pod without a tap device of its own (--net unfiltered connects the pod without a filter: its programs then" "$output"
+  has "pasta: has connected the pod without a tap device of its own (--net unfiltered connects the pod without a filter: its programs can then" "$output"
   equal "" "$(pod_names)"
   run -1 pgrep -f "$PWD/fake/pasta"
   PATH=$PWD/fake:$PATH send_from --net unfiltered

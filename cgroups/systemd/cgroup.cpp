@@ -105,8 +105,8 @@ const UnitProperty* SystemdCgroup::named_by(const Error& error) const {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Starts the scope. systemd may refuse it for the value of an annotation: then the scope starts
-/// without the annotations, and the listener is told.
+/// Starts the scope. systemd may refuse it for the value of one annotation: then the scope starts
+/// without that annotation, and the listener is told. The other annotations are never left out.
 Result<HeldScope> SystemdCgroup::start_annotated(std::vector<UnitProperty> properties) {
   for (const std::string& sentence : annotated_.left_out) tell_of_loss(sentence);
   std::vector<UnitProperty> all = properties;
@@ -117,14 +117,15 @@ Result<HeldScope> SystemdCgroup::start_annotated(std::vector<UnitProperty> prope
   // A user knows annotations, not properties.
   if (const UnitProperty* unknown = named_by(held.error()))
     return std::unexpected(std::move(held).error().within(pointer_of(*unknown)));
-  auto without = HeldScope::start(instance(), record().unit, properties);
-  if (!without) return held;  // not because of the annotations
-  std::vector<std::string> suspects;
-  for (const UnitProperty& property : annotated_.properties)
-    suspects.push_back(pointer_of(property));
-  tell_of_loss(fmt::format("{}: {} no effect: {}", fmt::join(suspects, ", "),
-                           suspects.size() == 1 ? "has" : "have", held.error().message()));
-  return without;
+  for (std::size_t i = properties.size(); i < all.size(); ++i) {
+    std::vector<UnitProperty> others = all;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    auto without = HeldScope::start(instance(), record().unit, others);
+    if (!without) continue;
+    tell_of_loss(fmt::format("{}: has no effect: {}", pointer_of(all[i]), held.error().message()));
+    return without;
+  }
+  return held;
 }
 
 Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {

@@ -67,17 +67,31 @@ bool is_filtered(long call) {
   return refused;
 }
 
-std::string describe_filtered(long call) {
-  const Question* const question = question_about(call);
+namespace {
+
+std::string describe(std::string_view name) {
   return fmt::format(
       "a seccomp filter outside of ocirun refuses {0}: allow {0} there (in the profile of an outer "
       "container, or in SystemCallFilter= of a unit)",
-      question == nullptr ? "a system call" : question->name);
+      name);
+}
+
+}  // namespace
+
+std::string describe_filtered(long call) {
+  const Question* const question = question_about(call);
+  return describe(question == nullptr ? "a system call" : question->name);
 }
 
 std::unexpected<Error> failed_call(long call, std::string_view what) {
   if (errno != EPERM || !is_filtered(call)) return sys::last_error(what);
   return std::unexpected(Error(ENOSYS, {std::string(what), describe_filtered(call)}));
+}
+
+std::unexpected<Error> failed_namespace_call(std::string_view name, std::string_view what) {
+  const int number = errno;
+  if (number != EPERM || !may_mount()) return fail(number, "{}", what);
+  return std::unexpected(Error(ENOSYS, {std::string(what), describe(name)}));
 }
 
 std::string why_absent(long call, std::string_view since) {

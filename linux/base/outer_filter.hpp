@@ -21,6 +21,10 @@ std::string describe_filtered(long call);
 /// ENOSYS, with a frame that names the call: callers go on as on a kernel without the call.
 std::unexpected<Error> failed_call(long call, std::string_view what);
 
+/// errno after a failed unshare(2) or setns(2), as failed_call(): a caller that may mount may also
+/// make and join namespaces.
+std::unexpected<Error> failed_namespace_call(std::string_view name, std::string_view what);
+
 /// What an error says of a call that is absent: `since`, the kernel's version, or that an outer
 /// filter refuses the call.
 std::string why_absent(long call, std::string_view since);

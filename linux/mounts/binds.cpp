@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "linux/base/outer_filter.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/place.hpp"
 #include "linux/mounts/rootfs.hpp"
@@ -57,9 +58,10 @@ Result<UniqueFd> clone_attached() {
 
 Result<UniqueFd> clone_locked(Fd user_namespace) {
   if (::setns(user_namespace.value, CLONE_NEWUSER) != 0)
-    return fail(errno, "enter the container's user namespace");
+    return failed_namespace_call("setns", "enter the container's user namespace");
   if (::unshare(CLONE_NEWNS) != 0)  // this copy locks the mounts
-    return fail(errno, "copy the mount namespace for the container's user namespace");
+    return failed_namespace_call("unshare",
+                                 "copy the mount namespace for the container's user namespace");
   return clone_attached();
 }
 
@@ -67,7 +69,8 @@ Result<UniqueFd> clone_locked(Fd user_namespace) {
 
 Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted) {
   if (::unshare(CLONE_NEWNS) != 0)
-    return fail(errno, "make a mount namespace to lock {} in", wanted.mount.source);
+    return failed_namespace_call(
+        "unshare", fmt::format("make a mount namespace to lock {} in", wanted.mount.source));
   // A tree that receives the host's mount events (rslave, rshared) has to remain a slave.
   TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
                                                         : wanted.rootfs_propagation));

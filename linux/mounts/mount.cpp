@@ -177,7 +177,7 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
     if (tree) {
       Placement placement = placement_of(mount);
       placement.attributes = placement.recursive_attributes = {};  // the parent has set them
-      return place_tree(point, DetachedMount(std::move(tree)), placement);
+      made = place_tree(point, DetachedMount(std::move(tree)), placement);
     }
   }
   if (!made && made.error().number() == EPERM && !context.in_root_namespace)

@@ -95,8 +95,8 @@ Result<void> queue_signal(const ProcessIdentity& process, int signal, int number
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number);
 
 /// Opens pidfds of all `pids`, then calls `list`, and signals those of `pids` that `list` returns,
-/// so that no process with a reused pid gets the signal. Before Linux 5.3, or when descriptors run
-/// out, compares start times instead. Errors: EPERM; those of identify_process().
+/// so that no process with a reused pid gets the signal. Before Linux 5.3 compares
+/// start times instead. Errors: EPERM; those of identify_process().
 Result<void> signal_listed(std::span<const int> pids, int signal,
                            const std::function<Result<std::vector<int>>()>& list);
 

@@ -29,8 +29,11 @@ Result<void> check_name_of_set(const HostPath& data, const Settings& settings,
   const auto view = view_pod(pods, set);
   if (!view || !view->is_supervised || view->record.kind != shown_kind(workload.pod)) return {};
   return refuse(
-      "the pod \"{0}\" runs the StatefulSet under the name that an older ocirun gave it: "
-      "`ocirun pod delete --force {0}` ends it, and the volumes stay",
+      "the pod \"{0}\" runs this StatefulSet already, under the name of the set (of --name, or of "
+      "an "
+      "older ocirun): --name {0} --replace replaces it, `ocirun pod delete --force {0}` ends it; "
+      "the "
+      "volumes stay",
       set);
 }
 

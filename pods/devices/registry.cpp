@@ -38,7 +38,7 @@ Result<void> check_owner(const struct stat& info) {
 /// Whoever owns a directory on the way, or may write to it, decides what lies behind. In a
 /// directory with the sticky bit, others cannot replace what they do not own.
 Result<void> check_way(const struct stat& info, const std::string& name) {
-  if (::geteuid() == 0 && linux::is_in_initial_user_namespace() && info.st_uid != 0)
+  if (linux::is_root_outside() && info.st_uid != 0)
     return refuse("the {} {} on the way belongs to user {}: it must belong to root",
                   S_ISLNK(info.st_mode) ? "symlink" : "directory", name, info.st_uid);
   const bool is_shared = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0;

@@ -59,12 +59,11 @@ void resolve(Node& node) {
   const auto digits = word.substr(negative || word.starts_with('+') ? 1 : 0);
   const auto value = natural(digits);
   const std::uint64_t most_negative = std::uint64_t{1} << 63;
-  if (value && is_octal_in_yaml_1_1(digits, *value)) {
-    node.kind = Node::Kind::kOther;
-  } else if (value && (!negative || *value <= most_negative)) {
+  const bool is_octal = value && is_octal_in_yaml_1_1(digits, *value);
+  if (value && !is_octal && (!negative || *value <= most_negative)) {
     node.kind = negative && *value != 0 ? Node::Kind::kNegative : Node::Kind::kNatural;
     node.number = negative ? 0 - *value : *value;
-  } else if (is_yaml_float(word)) {
+  } else if (is_octal || is_yaml_float(word)) {
     node.kind = Node::Kind::kOther;
   }
 }

@@ -66,11 +66,6 @@ struct ServicePort {
   Protocol protocol = Protocol::kTcp;
 };
 
-std::string_view lower_name_of(Protocol protocol) {
-  if (protocol == Protocol::kTcp) return "tcp";
-  return protocol == Protocol::kUdp ? "udp" : "sctp";
-}
-
 /// The port of the Service in front of `port`. A Knative workload is asked at port 80.
 std::uint16_t service_port(const Pod& pod, const Port& port) {
   constexpr std::uint16_t kKnativePort = 80;

@@ -94,7 +94,7 @@ void lose_scaling_and_traffic(Translation& translation) {
       translation.lose(part.place, "", "only a cluster of Kubernetes honours this");
     else if (is_of_knative || is_scaling)
       translation.lose(part.place, "", "{}", kNoScaling);
-    else if (!is_replicas)
+    else if (part.can_be_ignored && !is_replicas)  // otherwise the Pod has it, as SCTP
       translation.lose(part.place, "", "{}, which Swarm does not have", part.sentence);
   }
 }

@@ -138,7 +138,7 @@ void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, Yam
   YamlPart entry = list.add_object();
   entry.add("target", port.number);
   entry.add("published", number);
-  if (port.protocol == Protocol::kUdp) entry.add("protocol", "udp");
+  if (port.protocol != Protocol::kTcp) entry.add("protocol", lower_name_of(port.protocol));
   if (is_of_host) entry.add("mode", "host");
 }
 

@@ -63,6 +63,10 @@ constexpr std::string_view name_of(Protocol protocol) {
   constexpr std::string_view kNames[] = {"TCP", "UDP", "SCTP"};
   return kNames[static_cast<std::size_t>(protocol)];
 }
+constexpr std::string_view lower_name_of(Protocol protocol) {
+  constexpr std::string_view kNames[] = {"tcp", "udp", "sctp"};
+  return kNames[static_cast<std::size_t>(protocol)];
+}
 
 /// A port on which the container listens.
 struct Port {

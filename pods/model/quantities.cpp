@@ -74,14 +74,14 @@ bool oam_size(Value at, std::uint64_t& out) {
   if (!has_one_reading(at)) return false;
   const auto text = written(at.node());
   std::string_view rest = text ? std::string_view(*text) : std::string_view();
-  const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-  const auto count = linux::number<std::uint64_t>(rest.substr(0, digits));
-  rest.remove_prefix(digits);
-  constexpr std::string_view kUnits = "KMGTP";
+  const std::size_t length = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const auto count = linux::number<std::uint64_t>(rest.substr(0, length));
+  rest.remove_prefix(length);
+  constexpr std::string_view kLetters = "KMGTP";
   int shift = 0;
   if (!rest.empty()) {
     const char letter = static_cast<char>(rest.front() & ~0x20);  // upper case
-    if (const std::size_t unit = kUnits.find(letter); unit != std::string_view::npos) {
+    if (const std::size_t unit = kLetters.find(letter); unit != std::string_view::npos) {
       shift = 10 * (static_cast<int>(unit) + 1);
       rest.remove_prefix(1);
     }

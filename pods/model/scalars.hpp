@@ -28,7 +28,7 @@ bool command_line(Value at, std::vector<std::string>& out);
 /// 1.1.
 bool boolean(Value at, bool& out);
 
-/// "TCP" or "UDP".
+/// "TCP" or "UDP"; "SCTP" is refused or deferred.
 bool protocol(Value at, Protocol& out);
 
 /// "Always", "OnFailure" or "Never".

@@ -1,6 +1,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <map>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
@@ -129,18 +130,19 @@ constexpr auto kContainer = exact_fields<Declared>(
 
 /// Makes `declared` a volume of the pod. Volumes of one name are one volume if all share it
 /// (OAM-35).
-void add_volume(Value at, const DeclaredVolume& declared, Pod& pod) {
-  const auto same = std::ranges::find(pod.volumes, declared.volume.name, &Volume::name);
-  if (same == pod.volumes.end()) {
+void add_volume(Value at, const DeclaredVolume& declared, Pod& pod,
+                std::map<std::string, std::size_t>& places) {
+  const auto [known, is_new] = places.emplace(declared.volume.name, pod.volumes.size());
+  if (is_new) {
     pod.volumes.push_back(declared.volume);
     return;
   }
+  Volume* const same = &pod.volumes[known->second];
   const Value place(*declared.place, at.report());
   if (same->exclusive || declared.volume.exclusive)
     return place.problem(
         "the volume \"{}\" is exclusive and used twice, first at {}: give both uses the "
-        "sharingPolicy "
-        "Shared",
+        "sharingPolicy Shared",
         declared.volume.name, bundle::pointer_to(*same->place));
   if (same->kind != declared.volume.kind)
     return place.problem("the volume \"{}\" is ephemeral in one use and not in another, at {}",
@@ -170,9 +172,10 @@ bool containers(Value at, Pod& out) {
     report_twice(at, all, by("name", [](const Declared& item) -> const std::string& {
                    return item.container.name;
                  }));
+  std::map<std::string, std::size_t> places;  // of the volumes, by name
   for (Declared& declared : all) {
     for (const DeclaredVolume& volume : declared.required.volumes)
-      if (!volume.mount.volume.empty()) add_volume(at, volume, out);
+      if (!volume.mount.volume.empty()) add_volume(at, volume, out, places);
     out.containers.push_back(std::move(declared.container));
   }
   return good;

@@ -54,8 +54,7 @@ Result<void> check_volume_name(const std::string& name) {
   return refuse(
       "--volume {0}: a volume that ocirun keeps has a name of 1 to 63 letters, digits, \"-\", "
       "\"_\" and \".\", which begins and ends with a letter or digit; --volume {0}=HOSTPATH gives "
-      "a "
-      "directory",
+      "a directory",
       name);
 }
 

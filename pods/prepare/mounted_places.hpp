@@ -35,7 +35,6 @@ class MountedPlaces {
   bool covers(std::string_view path) const {
     return places_.contains(path) || above(path).mounted != nullptr;
   }
-  bool has(std::string_view path) const { return places_.contains(path); }
   /// The mount at `path`; nullptr: none.
   const Mounted* at(std::string_view path) const {
     const auto place = places_.find(path);

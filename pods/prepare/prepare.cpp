@@ -128,7 +128,10 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   TRY(check_device_mounts(plan));
   TakenPlaces places = taken_places(plan);
   for (const BoundPath& file : network_files)
-    if (!places.covers(file.destination)) plan.bound.push_back(file);
+    if (!places.covers(file.destination)) {
+      plan.bound.push_back(file);
+      places.add(file.destination, {});
+    }
   for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
     const std::string& path = plan.launch.volumes[i];
     if (places.covers(linux::clean_path(path))) continue;

@@ -24,8 +24,9 @@ namespace sys = linux::sys;
 constexpr std::size_t kMostSaid = 65536;
 constexpr std::chrono::milliseconds kBetweenLooks{20};  // at pasta, while it starts
 constexpr std::string_view kWithoutFilter =
-    " (--net unfiltered connects the pod without a filter: its programs then reach what listens on "
-    "the host's loopback addresses)";
+    " (--net unfiltered connects the pod without a filter: its programs can then reach what "
+    "listens "
+    "on the host's loopback addresses, by sockets that are bound to the pod's device)";
 
 /// pasta's word for a port: "192.0.2.1/8080:80".
 std::string port_word(const Forward& forward) {
@@ -50,13 +51,16 @@ Result<linux::FrameRules> rules_of(const std::string& device,
   for (const linux::DeviceAddress& row : of_pod)
     if (row.device == device) rules.own.push_back(row.address);
   if (rules.own.empty()) return refuse("pasta has given the device {} no address", device);
-  const auto is_shared = [&](const std::string& name) {
+  // All addresses of the host, whatever the pod's own are: a container with CAP_NET_ADMIN changes
+  // its own, and pasta may be started again. A device with a link-local address alone, such as the
+  // host's end of a veth pair, leads to no service for others.
+  const auto leads_outside = [&](const std::string& name) {
     return std::ranges::any_of(of_host, [&](const linux::DeviceAddress& row) {
-      return row.device == name && std::ranges::count(rules.own, row.address) != 0;
+      return row.device == name && !row.address.is_link_local();
     });
   };
   for (const linux::DeviceAddress& row : of_host)
-    if (is_shared(row.device)) rules.host.push_back(row.address);
+    if (leads_outside(row.device)) rules.host.push_back(row.address);
   for (const Forward& forward : forwards)
     if (forward.protocol == Protocol::kUdp) rules.udp_ports.push_back(forward.pod_port);
   return rules;

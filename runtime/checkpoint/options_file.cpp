@@ -37,7 +37,8 @@ bool is_writable_bind(const linux::Mount& mount) {
   return mount.bind && !mount.remount && (mount.attributes.set & MOUNT_ATTR_RDONLY) == 0;
 }
 
-Result<void> check_file(const std::string& path, const bundle::Config& config) {
+/// Returns the path without symlinks, which the container or another user could change later.
+Result<std::string> check_file(const std::string& path, const bundle::Config& config) {
   TRY_ASSIGN(const UniqueFd file, open_without_links_of_proc(path));
   TRY_ASSIGN(const struct stat info, sys::fstat(file));
   if (!S_ISREG(info.st_mode)) return refuse("it is no regular file");
@@ -54,7 +55,7 @@ Result<void> check_file(const std::string& path, const bundle::Config& config) {
           "it lies in {}, to which the container may write, and could name programs of the host "
           "for criu",
           mount.source);
-  return {};
+  return real;
 }
 
 }  // namespace
@@ -66,8 +67,7 @@ Result<std::string> config_file_of(const bundle::Config& config) {
     return std::string(sys::open(kOfEngines, O_PATH) ? kOfEngines : "");
   const std::string& path = named->second;
   if (path.empty()) return path;
-  TRY(within(within(check_file(path, config), path), "/annotations/{}", bundle::kCriuConfig));
-  return path;
+  return within(within(check_file(path, config), path), "/annotations/{}", bundle::kCriuConfig);
 }
 
 }  // namespace ocirun::runtime

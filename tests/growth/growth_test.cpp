@@ -32,7 +32,9 @@ void read_and_plan(const std::string& text) {
   if (workload.problem_count != 0) return;
   needs_of(workload.pod);
   static_cast<void>(find_expansion_errors(workload.pod, {}, Missing::kEmpty));
-  const Given given{.variables = {{"A", "b"}, {"NEW", "c"}}, .labels = {{"l", "v"}}};
+  Given given;
+  given.variables = {{"A", "b"}, {"NEW", "c"}};
+  given.labels = {{"l", "v"}};
   static_cast<void>(replace_parts(given, workload.pod));
   static_cast<void>(check_given(given, workload));
   for (const Container* container : all_containers(workload.pod)) {
@@ -143,9 +145,9 @@ BOOST_AUTO_TEST_CASE(of_a_file_of_variables) {
     const std::vector<cli::Option> options{{"env-file", "FILE", ""}, {"env", "NAME=VALUE", ""}};
     const std::vector<std::string> words{"--env-file", scratch / "env"};
     Pod pod = workload.pod;
-    must(replace_parts(
-        Given{.variables = must(cli::read_variables(must(cli::Arguments::parse(words, options))))},
-        pod));
+    Given given;
+    given.variables = must(cli::read_variables(must(cli::Arguments::parse(words, options))));
+    must(replace_parts(given, pod));
   });
 }
 

@@ -114,7 +114,8 @@ BOOST_FIXTURE_TEST_SUITE(frames_of_pods, FilterScene)
 BOOST_AUTO_TEST_CASE(what_goes_to_other_machines_passes) {
   for (const char* to : {"192.0.2.1", "198.51.100.1", "169.254.169.254", "223.255.255.255",
                          "1.0.0.1", "126.255.255.255", "128.0.0.1"})
-    for (const std::uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMP, IPPROTO_SCTP})
+    for (const std::uint8_t protocol :
+         std::array<std::uint8_t, 4>{IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMP, IPPROTO_SCTP})
       BOOST_TEST(passes({.from = "192.0.2.9", .to = to, .protocol = protocol}), to);
   for (const char* to : {"2001:db8::1", "2606:4700::1", "fd00::1", "fe80::1", "64:ff9b::1.1.1.1",
                          "::1:0:0:0:1", "0:0:1::1"})
@@ -126,7 +127,8 @@ BOOST_AUTO_TEST_CASE(loopback_unspecified_and_multicast_addresses_are_reached_by
   for (const char* to :
        {"127.0.0.1", "127.0.0.2", "127.255.255.255", "0.0.0.0", "0.255.255.255", "224.0.0.1",
         "224.0.0.251", "239.255.255.250", "240.0.0.1", "255.255.255.255"})
-    for (const std::uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMP, IPPROTO_SCTP})
+    for (const std::uint8_t protocol :
+         std::array<std::uint8_t, 4>{IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMP, IPPROTO_SCTP})
       for (const std::uint8_t flags : {kSynOnly, kSynAck, kAckOnly})
         BOOST_TEST(!passes({.from = "192.0.2.9",
                             .to = to,
@@ -148,7 +150,8 @@ BOOST_AUTO_TEST_CASE(loopback_unspecified_and_multicast_addresses_are_reached_by
 
 BOOST_AUTO_TEST_CASE(the_pods_own_addresses_are_no_destinations) {
   for (const std::uint8_t flags : {kSynOnly, kSynAck})
-    for (const std::uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMP})
+    for (const std::uint8_t protocol :
+         std::array<std::uint8_t, 3>{IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMP})
       BOOST_TEST(!passes({.from = "192.0.2.9",
                           .to = "192.0.2.9",
                           .protocol = protocol,

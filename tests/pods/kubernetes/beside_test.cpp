@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_service_of_other_pods_or_of_other_ports_is_told) {
   BOOST_TEST(problems(web(service("ports: [{port: 80, targetPort: dns}]")))
                  .contains("/targetPort: the port \"dns\" is none of the containers' ports"));
   BOOST_TEST(problems(web(service("type: ExternalName")))
-                 .contains("/spec/type: ExternalName is not supported: it gives"));
+                 .contains("/spec/type: is not supported: ExternalName gives"));
   BOOST_TEST(problems(web(service("externalIPs: [192.0.2.1]")))
                  .contains("/spec/externalIPs: is not supported: --publish"));
   BOOST_TEST(problems(web(service("selektor: {}"))).contains("/spec/selektor: unknown name"));

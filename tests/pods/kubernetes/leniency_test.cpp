@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(names_of_capabilities_have_no_case) {
                      .security.removed_capabilities ==
                  (std::vector<std::string>{"CAP_NET_RAW", "CAP_KILL"}),
              boost::test_tools::per_element());
-  BOOST_TEST(problems(pod("securityContext: {capabilities: {add: [all]}}"))
-                 .contains("ALL is not supported"));
+  BOOST_TEST(
+      problems(pod("securityContext: {capabilities: {add: [all]}}")).contains("ALL are too many"));
   BOOST_TEST(problems(pod("securityContext: {capabilities: {drop: [all, nonsense]}}"))
                  .contains("unknown capability \"nonsense\""));
 }

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(what_one_machine_cannot_give_is_refused_by_name) {
   BOOST_TEST(
       has(problem_of_container("env: [{name: A, valueFrom: {fieldRef: {fieldPath: spec.x}}}]"),
           "fieldPath: must be metadata.name, metadata.namespace"));
-  BOOST_TEST(has(problem_of_container("ports: [{containerPort: 1, protocol: SCTP}]"), "protocol"));
+  BOOST_TEST(has(problem_of_container("ports: [{containerPort: 1, protocol: DCCP}]"), "protocol"));
   BOOST_TEST(has(problem_of_container("ports: [{containerPort: 1, hostIP: 1.2.3}]"), "hostIP"));
   BOOST_TEST(has(
       problem_of_container("ports: [{containerPort: 1}], livenessProbe: {tcpSocket: {port: http}}"),

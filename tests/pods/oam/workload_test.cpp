@@ -159,8 +159,10 @@ BOOST_AUTO_TEST_CASE(names_are_valid_and_unique) {  // OAM-10, OAM-15, OAM-17
   BOOST_TEST(
       problems_of_workload("53", "8080").contains("/ports/1/containerPort: 8080 is given twice"));
   BOOST_TEST(problems_of_workload("53", "0").contains("must be a whole number from 1 to 65535"));
-  BOOST_TEST(problems_of_workload("\"UDP\"", "\"SCTP\"")
-                 .contains("/ports/1/protocol: SCTP is not supported, only TCP and UDP"));
+  BOOST_TEST(
+      problems_of_workload("\"UDP\"", "\"SCTP\"")
+          .contains(
+              "/ports/1/protocol: is not supported: SCTP is not forwarded, as TCP and UDP are"));
 }
 
 BOOST_AUTO_TEST_CASE(an_image_has_a_valid_name) {  // OAM-11

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Scene {
-  Scene() {
+struct FileScene {
+  FileScene() {
     fs::create_directories(scratch / "rootfs/etc");
     fs::create_directories(scratch / "volume");
     for (const char* name : {"rootfs/etc/criu.conf", "volume/criu.conf", "criu.conf"}) {
@@ -51,7 +51,7 @@ struct Scene {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(options_file, Scene)
+BOOST_FIXTURE_TEST_SUITE(options_file, FileScene)
 
 BOOST_AUTO_TEST_CASE(a_file_of_the_host_is_taken_and_an_empty_name_is_none) {
   BOOST_TEST(outcome_below("criu.conf") == scratch / "criu.conf");
