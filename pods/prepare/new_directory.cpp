@@ -11,6 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/process/exec.hpp"
+#include "linux/sealed/own_program.hpp"
 #include "pods/images/directories.hpp"
 
 namespace ocirun::pods {

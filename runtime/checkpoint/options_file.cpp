@@ -46,7 +46,7 @@ Result<std::string> check_file(const std::string& path, const bundle::Config& co
     return refuse("it belongs to user {}: it must belong to root or to the caller", info.st_uid);
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", info.st_mode & 07777);
-  TRY_ASSIGN(const std::string real, linux::host_path_of(file));
+  TRY_ASSIGN(std::string real, linux::host_path_of(file));
   if (is_below(real, config.root_path.string()))
     return refuse("it is a file of the container, and could name programs of the host for criu");
   for (const linux::Mount& mount : config.mounts)
