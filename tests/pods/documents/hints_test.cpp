@@ -68,8 +68,17 @@ void collect_objects(const Json& at, const Json::json_pointer& place,
       collect_objects(child, at.is_array() ? place / std::stoul(key) : place / key, out);
 }
 
+/// The problems, and what `run` does not support and an export copies.
+std::string refusals(std::string_view text, const std::vector<std::string>& ignored) {
+  const Workload workload = read_workload("f", text, ignored);
+  std::string all = lines(workload.problems);
+  for (const Elsewhere& part : workload.pod.elsewhere)
+    if (part.is_copied || !part.can_be_ignored) all += workload.at(part) + '\n';
+  return all;
+}
+
 std::string problems_of(const Json& document, const std::vector<std::string>& ignored = {}) {
-  return lines(read_workload("f", document.dump(), ignored).problems);
+  return refusals(document.dump(), ignored);
 }
 
 /// What the message offers: "X" of "(--ignore X leaves", "Y" of "(did you mean Y?)"; "": nothing.
@@ -117,7 +126,7 @@ std::string after_ignoring(std::string_view text) {
   const std::string message = problems(text);
   const std::string name = offered(message, "(--ignore ", " leaves ");
   BOOST_TEST(!name.empty(), message);
-  return lines(read_workload("f", text, std::vector<std::string>{name}).problems);
+  return refusals(text, {name});
 }
 
 std::string pod(std::string_view of_spec, std::string_view of_container = "") {

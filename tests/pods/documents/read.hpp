@@ -19,7 +19,7 @@ inline std::string problems(std::string_view text) {
   const Workload workload = read_workload("f", text);
   std::string all = lines(workload.problems);
   for (const Elsewhere& part : workload.pod.elsewhere)
-    if (part.is_copied) all += workload.at(part) + '\n';
+    if (part.is_copied || !part.can_be_ignored) all += workload.at(part) + '\n';
   return all;
 }
 inline std::string warnings(std::string_view text) {
