@@ -18,7 +18,7 @@ namespace {
 namespace sys = linux::sys;
 
 /// Whether `path` is `directory` or below it, wherever symlinks of `directory` lead.
-bool is_below(const std::string& path, const std::string& directory) {
+bool lies_in(const std::string& path, const std::string& directory) {
   const auto opened = sys::open(directory.c_str(), O_PATH);
   const auto real = opened ? linux::host_path_of(*opened) : Result<std::string>(directory);
   if (!real || *real == "/" || !path.starts_with(*real)) return false;
@@ -47,10 +47,10 @@ Result<std::string> check_file(const std::string& path, const bundle::Config& co
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", info.st_mode & 07777);
   TRY_ASSIGN(std::string real, linux::host_path_of(file));
-  if (is_below(real, config.root_path.string()))
+  if (lies_in(real, config.root_path.string()))
     return refuse("it is a file of the container, and could name programs of the host for criu");
   for (const linux::Mount& mount : config.mounts)
-    if (is_writable_bind(mount) && is_below(real, mount.source))
+    if (is_writable_bind(mount) && lies_in(real, mount.source))
       return refuse(
           "it lies in {}, to which the container may write, and could name programs of the host "
           "for criu",
