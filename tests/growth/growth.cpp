@@ -7,7 +7,7 @@
 namespace ocirun::test {
 namespace {
 
-constexpr std::size_t kItems = 60, kFactor = 4;
+constexpr std::size_t kItems = 30, kFactor = 4;
 // Where a list grows four times as much, its work grows four times as much, and with maps five
 // times; the square grows sixteen times. Buffers that double grow up to nine times.
 constexpr double kMostComparisons = 6, kMostBytes = 10;
@@ -41,7 +41,7 @@ void check_growth_at(const std::string& what, const std::array<Work, 3>& works) 
   check_counts(what + ": bytes", counts(&Work::bytes), kMostBytes);
 }
 
-/// 60, 240, 960
+/// 30, 120, 480
 std::size_t items(std::size_t step) {
   std::size_t count = kItems;
   while (step-- != 0) count *= kFactor;
