@@ -35,8 +35,8 @@ Result<std::vector<DeviceAddress>> device_addresses();
 /// The frames that may leave a network namespace by a device whose other end is a program that
 /// sends them on from the host's network namespace, such as pasta.
 struct FrameRules {
-  std::vector<IpAddress> own;   // addresses of the device
-  std::vector<IpAddress> host;  // addresses of the host's devices that have one of `own` too
+  std::vector<IpAddress> own;            // addresses of the device
+  std::vector<IpAddress> host;           // addresses of the host
   std::vector<std::uint16_t> udp_ports;  // at which the program delivers datagrams from the host
 };
 
