@@ -69,6 +69,7 @@ foreign() {
   case $1 in
     cgroups/systemd/program/unit.cpp) FOREIGN='journalctl --unit' ;;
     linux/mounts/mount.cpp) FOREIGN='docker --security-opt' ;;
+    linux/mounts/rootfs.cpp) FOREIGN='mount --rbind unshare --mount' ;;
     linux/namespaces/subordinate_ids.cpp | pods/images/inode.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
     pods/surroundings/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
     pods/surroundings/forwarder.cpp)
@@ -84,6 +85,7 @@ foreign() {
     runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
+    man/ocirun-create.8) FOREIGN='mount --rbind' ;;
     man/ocirun-pod.8) FOREIGN='systemd-run --scope systemctl --now unshare --map-root-user --map-auto umoci --layout skopeo --authfile' ;;
     man/ocirun-ps.8) FOREIGN='ps --ef' ;;
     man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;

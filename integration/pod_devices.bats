@@ -222,7 +222,7 @@ END
   has "its mode 0666 lets others write" "$(<output)"
   run run_pod --cdi absent --device vendor.com/gpu=0
   exits 1
-  has "CDI specifications in $PWD/absent: open: no such file or directory" "$(<output)"
+  has "CDI specifications in $PWD/absent: open absent: no such file or directory" "$(<output)"
   run run_pod --device /dev/zero
   exits 1
   has "--device: /dev/zero: must have the form [CONTAINER:]VENDOR/CLASS=NAME" "$(<output)"

@@ -59,9 +59,9 @@ pw debug ." "$(pod logs "$POD")"
 
 @test "a key that is absent is an error; --secret is stronger than a document; optional ones may be absent" {
   local env='env: [{name: PW, valueFrom: {secretKeyRef: {name: db, key: pass}}},
-    {name: NO, valueFrom: {configMapKeyRef: {name: conf, key: none, optional: true}}}], envFrom: [{secretRef: {name: none, optional: true}}],
+    {name: NONE, valueFrom: {configMapKeyRef: {name: conf, key: none, optional: true}}}], envFrom: [{secretRef: {name: none, optional: true}}],
     volumeMounts: [{name: v, mountPath: /v}]'
-  knative "$(once 'echo "$PW ${NO-unset}"; ls -A /v' "$env")" 'volumes: [{name: v, secret: {secretName: none, optional: true}}]'
+  knative "$(once 'echo "$PW ${NONE-unset}"; ls -A /v' "$env")" 'volumes: [{name: v, secret: {secretName: none, optional: true}}]'
   config
   run run_pod
   equal 1 "$status"
@@ -129,10 +129,10 @@ file" "$(pod logs -c app "$POD")" # the links lead to places inside the volume, 
 
 @test "references to variables in command, args and env are expanded as Kubernetes does" {
   knative "{name: app, image: base, command: [/bin/sh, -c, '\$(SCRIPT)', \$(NAME)], args: ['\$(URL)', \$(PORT), \$\$(NAME), \$(UNKNOWN)],
-    env: [{name: NAME, value: n}, {name: URL, value: http://\$(NAME):\$(PW)/\$(LATER)}, {name: LATER, value: l},
+    env: [{name: NAME, value: me}, {name: URL, value: http://\$(NAME):\$(PW)/\$(LATER)}, {name: LATER, value: l},
           {name: SCRIPT, value: 'echo \"\$0 \$*\"; $ANSWERS'}, {name: PW, value: x}]}"
   run_pod --detach
-  equal 'n http://n:$(PW)/$(LATER) 8080 $(NAME) $(UNKNOWN)' "$(pod logs "$POD")"
+  equal 'me http://me:$(PW)/$(LATER) 8080 $(NAME) $(UNKNOWN)' "$(pod logs "$POD")"
   pod delete --force "$POD"
 }
 

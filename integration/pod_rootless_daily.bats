@@ -84,10 +84,10 @@ metadata: {name: p}
 spec:
   restartPolicy: Never
   volumes: [{name: f, hostPath: {path: $HOME_DIR/file, type: File}}, {name: s, hostPath: {path: $HOME_DIR/sock}},
-    {name: d, hostPath: {path: $HOME_DIR/made/dir, type: DirectoryOrCreate}}, {name: n, hostPath: {path: $HOME_DIR/new, type: FileOrCreate}},
+    {name: d, hostPath: {path: $HOME_DIR/made/dir, type: DirectoryOrCreate}}, {name: "n", hostPath: {path: $HOME_DIR/new, type: FileOrCreate}},
     {name: z, hostPath: {path: /dev/zero, type: CharDevice}}]
   containers: [{name: a, image: base, args: ["cat /f; stat -c %F /s; touch /d/x; echo made >/n; head -c 3 /z | wc -c"], volumeMounts: [
-    {name: f, mountPath: /f}, {name: s, mountPath: /s}, {name: d, mountPath: /d}, {name: n, mountPath: /n}, {name: z, mountPath: /z}]}]
+    {name: f, mountPath: /f}, {name: s, mountPath: /s}, {name: d, mountPath: /d}, {name: "n", mountPath: /n}, {name: z, mountPath: /z}]}]
 END
   run_pod
   equal $'text\nsocket\n3' "$(said)"

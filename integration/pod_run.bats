@@ -19,7 +19,7 @@ second" "$(sort output)"
 
 @test "OAM-13 OAM-14 OAM-15 OAM-16 program, arguments, variables and config files of a document" {
   container only 'echo "$A $FROM"; cat /etc/app/one /etc/two; echo "[$0]"' 'env: [{name: A, value: b c}]' \
-    'config: [{path: /etc/app/one, value: "1\n"}, {path: etc/two, value: no, fromParam: two}]'
+    'config: [{path: /etc/app/one, value: "1\n"}, {path: etc/two, value: none, fromParam: two}]'
   run run_pod --restart never --param two=
   equal 0 "$status"
   equal $'b c image\n1\n[/bin/sh]' "$(<output)"
