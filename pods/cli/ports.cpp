@@ -93,10 +93,6 @@ std::string state_of(const PortsOfPod& pod) {
          "again";
 }
 
-std::string_view word_of(const Forward& forward) {
-  return forward.protocol == Protocol::kTcp ? "tcp" : "udp";
-}
-
 std::string shown_host(const PortsOfPod& pod, const Forward& forward) {
   if (pod.network.kind == Net::kNone || pod.network.kind == Net::kPath) return "-";
   const bool is_six = forward.address.contains(':');
@@ -115,7 +111,7 @@ std::string text_of_ports(const PortsOfPod& pod) {
   std::vector<Row> rows{{"HOST", "PORT", "PROTOCOL", "CONTAINER", "NAME"}};
   for (const PodPort& port : pod.ports)
     rows.push_back({shown_host(pod, port.forward), fmt::format("{}", port.forward.pod_port),
-                    std::string(word_of(port.forward)),
+                    std::string(lower_name_of(port.forward.protocol)),
                     port.container == nullptr ? "-" : linux::in_one_line(port.container->name),
                     port.name.empty() ? "-" : linux::in_one_line(port.name)});
   return text + text_table(rows);
@@ -154,7 +150,8 @@ void write_ports(bundle::JsonWriter& out, const PortsOfPod& pod) {
     text_or_null("hostAddress", port.forward.address);
     out.key("hostPort");
     has_host ? out.value(port.forward.host_port) : out.null();
-    out.member("port", port.forward.pod_port).member("protocol", word_of(port.forward));
+    out.member("port", port.forward.pod_port)
+        .member("protocol", lower_name_of(port.forward.protocol));
     text_or_null("container", port.container == nullptr ? "" : port.container->name);
     text_or_null("name", port.name);
     out.member("forwarded", pod.forwarder != 0).end_object();

@@ -4,7 +4,6 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -22,10 +21,6 @@ using bundle::Node;
 
 /// Thrown through yaml-cpp to end the parsing. The report has the problem already.
 struct Stop {};
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 std::optional<std::uint64_t> natural(std::string_view word) {
   const int base = word.starts_with("0x") ? 16 : word.starts_with("0o") ? 8 : 10;

@@ -26,13 +26,9 @@ void copy_member(const bundle::Node* object, std::string_view key, JsonWriter& o
   if (const bundle::Node* member = object->find(key)) out.member(key, *member);
 }
 
-std::string_view protocol_name(Protocol protocol) {
-  return protocol == Protocol::kTcp ? "tcp" : "udp";
-}
-
 void write_port(const Port& port, JsonWriter& out) {
   out.begin_object().member("name", port.name).member("port", port.number);
-  out.member("protocol", protocol_name(port.protocol)).end_object();
+  out.member("protocol", lower_name_of(port.protocol)).end_object();
 }
 
 void write_volume(const Volume& volume, const std::string& name, const Reified& reified,

@@ -1,10 +1,21 @@
 #include "pods/model/pod_fields.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
+
+bool is_pod_name(std::string_view name) {
+  const auto is_letter_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= kLongestPodName && is_letter_or_digit(name.front()) &&
+         is_letter_or_digit(name.back()) && std::ranges::all_of(name, [&](char c) {
+           return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+         });
+}
 
 std::optional<std::string> field_of_name(std::string_view path, const Pod& pod,
                                          const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,11 @@
 #include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
+
+inline constexpr std::size_t kLongestPodName = 63;
+/// Whether a pod, or a volume that ocirun keeps, may have the name, which is that of a directory: 1
+/// to kLongestPodName letters, digits, "-", "_" and "." that begin and end with a letter or digit.
+bool is_pod_name(std::string_view name);
 
 /// The name of the first pod of a StatefulSet, the only one that a machine runs.
 inline std::string first_pod_of(const std::string& set) { return set + "-0"; }

@@ -9,10 +9,6 @@
 namespace ocirun::pods {
 namespace {
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 /// Removes a sign at the beginning of `word`. Returns whether it was "-".
 bool take_sign(std::string_view& word) {
   const bool is_negative = word.starts_with('-');
@@ -53,6 +49,10 @@ std::optional<std::string> fraction_1_1(std::string_view word) {
 }
 
 }  // namespace
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
 
 bool is_yaml_float(std::string_view word) {
   if (is_one_of(word, {".nan", ".NaN", ".NAN"})) return true;

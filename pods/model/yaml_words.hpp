@@ -3,11 +3,14 @@
 // What scalars without quotes mean in YAML 1.2, which ocirun reads, and in YAML 1.1, which kubectl
 // and the servers of Kubernetes read.
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace ocirun::pods {
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words);
 
 /// Whether YAML 1.2's core schema reads `word` as a number. A whole number too is one.
 bool is_yaml_float(std::string_view word);

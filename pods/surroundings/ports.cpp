@@ -30,8 +30,6 @@ std::optional<T> in_base(std::string_view text, int base) {
   return value;
 }
 
-std::string_view word_of(Protocol protocol) { return protocol == Protocol::kTcp ? "TCP" : "UDP"; }
-
 /// An address that pasta binds a port to.
 struct Target {
   int family = AF_INET;
@@ -187,7 +185,7 @@ Result<void> check_free(const Forward& forward, const ProcessNamer& namer) {
     const int error = try_to_bind(forward, target);
     if (error == 0) continue;
     const std::string port =
-        fmt::format("port {} of the host ({}, {})", forward.host_port, word_of(forward.protocol),
+        fmt::format("port {} of the host ({}, {})", forward.host_port, name_of(forward.protocol),
                     !forward.address.empty()    ? forward.address
                     : target.family == AF_INET6 ? "IPv6"
                                                 : "IPv4");
