@@ -271,7 +271,7 @@ Result<int> run_document(const Command& command, const Arguments& arguments, con
   const std::string& file = arguments.operands().front();
   TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, repetition));
   TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
-  TRY(check_name_of_set(settings.data, settings, workload));
+  TRY(check_name_of_set(settings, workload));
   if (repetition) {
     settings.replace = repetition->replace;
     settings.grace_of_old = repetition->grace;

@@ -50,8 +50,7 @@ Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& 
 
 /// Refuses a StatefulSet that runs already under its own name, without an ordinal: both would have
 /// the same volumes.
-Result<void> check_name_of_set(const HostPath& data, const Settings& settings,
-                               const Workload& workload);
+Result<void> check_name_of_set(const Settings& settings, const Workload& workload);
 
 /// The network of --net, else the one that a bundle asks for. Errors: another value.
 Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload);

@@ -21,11 +21,10 @@ Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& 
   return request;
 }
 
-Result<void> check_name_of_set(const HostPath& data, const Settings& settings,
-                               const Workload& workload) {
+Result<void> check_name_of_set(const Settings& settings, const Workload& workload) {
   const std::string& set = workload_name(workload.pod);
   if (set == workload.pod.name || settings.name != workload.pod.name) return {};
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
   const auto view = view_pod(pods, set);
   if (!view || !view->is_supervised || view->record.kind != shown_kind(workload.pod)) return {};
   return refuse(

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -10,23 +9,12 @@
 #include "pods/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
 #include "pods/model/device_requests.hpp"
+#include "pods/model/pod_fields.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 constexpr int kMostGpus = 4096;
-
-/// Whether `--volume NAME` can keep a volume of this name: it is a directory's.
-bool may_be_kept(std::string_view name) {
-  constexpr std::size_t kMost = 63;
-  const auto is_alphanumeric = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && name.size() <= kMost && is_alphanumeric(name.front()) &&
-         is_alphanumeric(name.back()) && std::ranges::all_of(name, [&](char c) {
-           return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
-}
 
 class Needs {
  public:
@@ -142,7 +130,7 @@ class Needs {
       const std::string& name = volume.source.contains('=') ? volume.name : volume.source;
       std::string sentence = fmt::format("a directory for the volume \"{}\": --volume {}=HOSTPATH",
                                          volume.source, name);
-      if (may_be_kept(name))
+      if (is_pod_name(name))  // as those of volumes that ocirun keeps
         sentence += fmt::format(", or --volume {} for a directory that ocirun keeps", name);
       add(Gift::kVolume, {volume.source, volume.name}, volume.place, std::move(sentence));
     }

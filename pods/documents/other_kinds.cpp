@@ -14,20 +14,17 @@ namespace {
 
 /// A workload of Kubernetes that ocirun does not run.
 struct OtherWorkload {
-  std::string_view group, kind, instead;
+  std::string_view group, kind;
+  std::string_view after = {};  // kAsPod
 };
 constexpr std::string_view kAsPod =
     "write the template of its pods as a Pod (apiVersion: v1, with a name in metadata)";
 constexpr OtherWorkload kOtherWorkloads[] = {
-    {"batch/", "Job",
-     "write the template of its pods as a Pod (apiVersion: v1, with a name in metadata): `ocirun "
-     "pod run` ends with its exit status"},
-    {"batch/", "CronJob",
-     "write the template of its pods as a Pod (apiVersion: v1, with a name in metadata), and let "
-     "cron or a timer of systemd run `ocirun pod run`"},
-    {"apps/", "DaemonSet", kAsPod},
-    {"apps/", "ReplicaSet", kAsPod},
-    {"v1", "ReplicationController", kAsPod},
+    {"batch/", "Job", ": `ocirun pod run` ends with its exit status"},
+    {"batch/", "CronJob", ", and let cron or a timer of systemd run `ocirun pod run`"},
+    {"apps/", "DaemonSet"},
+    {"apps/", "ReplicaSet"},
+    {"v1", "ReplicationController"},
 };
 
 /// The version to write for a document of Kubernetes' own whose version is not read; "": there is
@@ -73,11 +70,11 @@ void refuse_kind(bundle::Value document, BesideWorkload beside) {
                                found(*document.member("apiVersion")), kind, known, hint);
   const auto* other = std::ranges::find(kOtherWorkloads, kind, &OtherWorkload::kind);
   const bool is_workload = other != std::end(kOtherWorkloads) && version.starts_with(other->group);
-  document.problem_at("kind", "the kind {} is not supported: {}{}", kind,
-                      is_workload ? other->instead
-                      : is_beside ? "nothing here does what it asks for"
-                                  : kWorkloadKinds,
-                      hint);
+  const std::string_view instead = is_workload ? kAsPod
+                                   : is_beside ? "nothing here does what it asks for"
+                                               : kWorkloadKinds;
+  document.problem_at("kind", "the kind {} is not supported: {}{}{}", kind, instead,
+                      is_workload ? other->after : "", hint);
 }
 
 }  // namespace ocirun::pods

@@ -60,8 +60,6 @@ constexpr std::array kOfMount{
     UnsupportedName{"recursiveReadOnly", "readOnly holds for all that is mounted below the volume"},
 };
 
-constexpr std::string_view kClaimInstead =
-    "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory";
 constexpr std::array kOfVolume{
     UnsupportedName{"projected", "mount a volume for each secret and config map", true},
     UnsupportedName{"downwardAPI", "a pod has no object in a cluster whose fields could be read",

@@ -2,10 +2,15 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
+
+/// What to write in place of another kind of volume.
+inline constexpr std::string_view kClaimInstead =
+    "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory";
 
 /// The objects of a document whose members unsupported_of() lists.
 enum class PartOfPod : std::uint8_t {

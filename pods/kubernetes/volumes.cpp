@@ -2,7 +2,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <set>
 
 #include "linux/base/text.hpp"
 #include "pods/kubernetes/pod_spec.hpp"
@@ -143,8 +142,7 @@ constexpr auto volume_fields(Rows... rows) {
         return refuse_if_listed(member, unsupported_of(PartOfPod::kVolume));
       });
 }
-constexpr auto kKnativeVolume = volume_fields(not_supported(
-    "hostPath", "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory"));
+constexpr auto kKnativeVolume = volume_fields(not_supported("hostPath", kClaimInstead));
 constexpr auto kKubernetesVolume = volume_fields(part("hostPath", host_path));
 
 constexpr std::array<std::string_view, 5> kSources = {"emptyDir", "secret", "configMap",

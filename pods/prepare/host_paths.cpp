@@ -8,7 +8,6 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -94,12 +93,17 @@ void MadeOnHost::add(UniqueFd parent, std::string name, const struct stat& info)
                       .inode = info.st_ino});
 }
 
+/// The topmost of the writable directories that `path` is below; nullptr: none.
+const std::string* HostPaths::writable_above(const std::string& path) const {
+  if (const auto root = writable_.find("/"); root != writable_.end() && path != "/") return &*root;
+  for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1))
+    if (const auto found = writable_.find(path.substr(0, end)); found != writable_.end())
+      return &*found;
+  return nullptr;
+}
+
 Result<HostPaths::Start> HostPaths::start_of(const std::string& path) const {
-  const std::string* above = nullptr;
-  for (const std::string& directory : writable_)
-    if (linux::is_below(path, directory) && (above == nullptr || directory.size() < above->size()))
-      above = &directory;
-  if (above != nullptr) {
+  if (const std::string* above = writable_above(path)) {
     auto top = SafeDir::open_root(HostPath(*above));
     if (top) return Start{*std::move(top), path.substr(above->size()), *above};
     if (top.error().number() != ENOENT) return std::unexpected(top.error());

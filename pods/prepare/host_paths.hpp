@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ class HostPaths {
  public:
   enum class Absent : std::uint8_t { kMake, kLeave };
   /// `writable`: the directories that containers of this pod can write to.
-  HostPaths(std::vector<std::string> writable, Absent absent)
+  HostPaths(std::set<std::string> writable, Absent absent)
       : writable_(std::move(writable)), absent_(absent) {}
 
   /// Opens an absolute path without "..", and makes what `type` says: a directory (0755) with its
@@ -69,11 +70,12 @@ class HostPaths {
     std::string path;   // of the file, below `top`
     std::string above;  // one of `writable`; "": `top` is the root directory
   };
+  const std::string* writable_above(const std::string& path) const;
   Result<Start> start_of(const std::string& path) const;
   Result<void> make_directories(const Start& start);
   Result<void> make_file(const Start& start);
 
-  std::vector<std::string> writable_;
+  std::set<std::string> writable_;
   Absent absent_;
   MadeOnHost made_;
 };

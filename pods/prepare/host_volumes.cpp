@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
+#include <string_view>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
@@ -15,26 +17,26 @@ namespace {
 
 namespace sys = linux::sys;
 
-/// Whether a container of the pod can write to the volume.
-bool is_writable(const Pod& pod, const Volume& volume) {
-  if (volume.read_only) return false;
-  return std::ranges::any_of(all_containers(pod), [&](const Container* container) {
-    return std::ranges::any_of(container->mounts, [&](const Mount& mount) {
-      return mount.volume == volume.name && !mount.read_only;
-    });
-  });
+/// The names of the volumes that containers of the pod do not mount read-only.
+std::set<std::string_view> mounted_to_write(const Pod& pod) {
+  std::set<std::string_view> names;
+  for (const Container* container : all_containers(pod))
+    for (const Mount& mount : container->mounts)
+      if (!mount.read_only) names.insert(mount.volume);
+  return names;
 }
 
 /// The directories of the host that containers of the pod can write to.
-std::vector<std::string> writable_directories(const Pod& pod, const Given& given) {
-  std::vector<std::string> paths;
+std::set<std::string> writable_directories(const Pod& pod, const Given& given) {
+  std::set<std::string> paths;
+  const std::set<std::string_view> written = mounted_to_write(pod);
   for (const Volume& volume : pod.volumes)
     if (volume.kind == Volume::Source::kHost && !given.volumes.contains(volume.name) &&
-        is_writable(pod, volume))
-      paths.push_back(volume.source);
+        !volume.read_only && written.contains(volume.name))
+      paths.insert(volume.source);
   for (const auto& [name, binding] : given.volumes) {
     const auto path = linux::absolute_path(binding.directory.string());
-    if (path && !binding.is_kept && !binding.read_only) paths.push_back(path->string());
+    if (path && !binding.is_kept && !binding.read_only) paths.insert(path->string());
   }
   return paths;
 }
@@ -97,20 +99,11 @@ Result<ReadyVolume> HostVolumes::show_named(const Volume& volume, const std::str
   return within(shown(), path);
 }
 
-Result<ReadyVolume> HostVolumes::show_given(const Volume& volume, const std::string& path,
+Result<ReadyVolume> HostVolumes::show_given(const Volume* volume, const std::string& path,
                                             const std::string& name, ReadyVolume ready) {
   const auto shown = [&]() -> Result<ReadyVolume> {
     TRY_ASSIGN(const HostFile file, open_given(path));
-    TRY(reserve(volume, file.fd));
-    return show(file, path, name, std::move(ready));
-  };
-  return within(shown(), path);
-}
-
-Result<ReadyVolume> HostVolumes::show_given(const std::string& path, const std::string& name,
-                                            ReadyVolume ready) {
-  const auto shown = [&]() -> Result<ReadyVolume> {
-    TRY_ASSIGN(const HostFile file, open_given(path));
+    if (volume != nullptr) TRY(reserve(*volume, file.fd));
     return show(file, path, name, std::move(ready));
   };
   return within(shown(), path);

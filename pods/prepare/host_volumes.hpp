@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +17,10 @@ class HostVolumes {
               const std::string& locks);
 
   /// Makes `name` in the directory of the volumes show what a document names, or what --volume or a
-  /// claim gives for the volume.
+  /// claim gives for the volume; nullptr: for a mount point without a volume (AC-8).
   Result<ReadyVolume> show_named(const Volume& volume, const std::string& name, ReadyVolume ready);
-  Result<ReadyVolume> show_given(const Volume& volume, const std::string& path,
+  Result<ReadyVolume> show_given(const Volume* volume, const std::string& path,
                                  const std::string& name, ReadyVolume ready);
-  /// The same of --volume for a mount point without a volume (AC-8).
-  Result<ReadyVolume> show_given(const std::string& path, const std::string& name,
-                                 ReadyVolume ready);
   /// The same of the directory of --secret.
   Result<ReadyVolume> show_secret(const std::string& path, const std::string& name,
                                   ReadyVolume ready) const;

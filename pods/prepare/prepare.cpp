@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <set>
 #include <string_view>
@@ -13,12 +12,10 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "pods/images/directories.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/image_labels.hpp"
 #include "pods/prepare/kept_volumes.hpp"

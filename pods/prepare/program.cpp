@@ -25,6 +25,12 @@ namespace {
 constexpr int kCannotExecute = 127;
 constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error shows
 
+/// Ends the new process of start_recorded_program(), whose stderr gets the reason.
+[[noreturn]] void fall(std::string_view reason) {
+  static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}\n", reason)));
+  ::_exit(kCannotExecute);
+}
+
 /// What the new process of start_recorded_program() does. Never returns.
 [[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams,
                          const std::function<Result<void>()>& prepare) {
@@ -37,17 +43,12 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
   use(streams.out, STDOUT_FILENO);
   use(streams.err, STDERR_FILENO);
   linux::reset_signals();
-  const auto fall = [](std::string_view reason) {
-    static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}\n", reason)));
-    ::_exit(kCannotExecute);
-  };
   if (prepare)
     if (const auto prepared = prepare(); !prepared) fall(prepared.error().message());
   linux::close_descriptors_from(STDERR_FILENO + 1);
   const linux::ExecArguments exec({arguments.begin(), arguments.end()}, {});
   ::execve(exec.argv()[0], exec.argv(), environ);
   fall(fmt::format("{}: {}", arguments.front(), errno_text(errno)));
-  ::_exit(kCannotExecute);
 }
 
 /// Reads the present bytes, keeps the first ones, and returns whether more may come.

@@ -109,7 +109,7 @@ class Preparation {
     }
     ready.read_only = ready.read_only || binding->read_only;
     TRY_ASSIGN(const HostPath path, linux::absolute_path(binding->directory.string()));
-    return host_.show_given(volume, path.string(), next_name(), ready);
+    return host_.show_given(&volume, path.string(), next_name(), ready);
   }
 
   /// The path of --volume for a mount point without a volume (AC-8).
@@ -117,7 +117,7 @@ class Preparation {
     TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
     ReadyVolume ready{.source = {}, .read_only = binding.read_only};
     if (binding.is_kept) TRY(make_kept(binding, ready));
-    return host_.show_given(path.string(), next_name(), ready);
+    return host_.show_given(nullptr, path.string(), next_name(), ready);
   }
 
   std::vector<UniqueFd> take_locks() { return host_.take_locks(); }

@@ -14,6 +14,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/directories.hpp"
+#include "pods/model/pod_fields.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -21,11 +22,6 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY;
-constexpr std::size_t kLongestName = 63;
-
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -58,16 +54,11 @@ Result<HostPath> default_data_directory() {
 }
 
 Result<void> check_pod_name(std::string_view name) {
-  const bool is_good = !name.empty() && name.size() <= kLongestName &&
-                       is_letter_or_digit(name.front()) && is_letter_or_digit(name.back()) &&
-                       std::ranges::all_of(name, [](char c) {
-                         return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
-                       });
-  if (is_good) return {};
+  if (is_pod_name(name)) return {};
   return refuse(
       "\"{}\" cannot be the name of a pod: 1 to {} letters, digits, \"-\", \"_\", \".\" that begin "
       "and end with a letter or digit; --name gives the pod another name",
-      name, kLongestName);
+      name, kLongestPodName);
 }
 
 std::string PodDirectory::path(std::string_view below) const {

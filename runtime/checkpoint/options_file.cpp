@@ -11,6 +11,7 @@
 #include "bundle/config/annotations.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -21,8 +22,7 @@ namespace sys = linux::sys;
 bool lies_in(const std::string& path, const std::string& directory) {
   const auto opened = sys::open(directory.c_str(), O_PATH);
   const auto real = opened ? linux::host_path_of(*opened) : Result<std::string>(directory);
-  if (!real || *real == "/" || !path.starts_with(*real)) return false;
-  return path.size() == real->size() || path[real->size()] == '/';
+  return real && *real != "/" && linux::is_at_or_below(path, *real);  // all is below "/"
 }
 
 /// A link of /proc leads to files of other mount namespaces, whose paths tell nothing here.
