@@ -214,11 +214,15 @@ Error explain_hidden_process(int pid, Error error) {
 Result<ProcessStat> read_process_stat(int pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
   const auto file = sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW);
+  // ESRCH, here and below: the process has ended meanwhile.
+  if (!file && file.error().number() == ESRCH) return fail(ENOENT, "{}", path);
   if (!file) return std::unexpected(explain_hidden_process(pid, file.error()));
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
   TRY(verify_pid_namespace());
-  TRY_ASSIGN(const std::string text, within(sys::read_value(*file, kReadLimit), path));
+  auto read = sys::read_value(*file, kReadLimit);
+  if (!read && read.error().number() == ESRCH) return fail(ENOENT, "{}", path);
+  TRY_ASSIGN(const std::string text, within(std::move(read), path));
   const auto stat = parse_process_stat(text);
   if (!stat) return refuse("{}: not understood", path);
   return *stat;

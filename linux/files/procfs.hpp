@@ -102,7 +102,7 @@ struct ProcessStat {
 };
 /// Parses the text of a /proc/PID/stat; nothing for any other text.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
-/// Reads /proc/PID/stat of the host. Errors: ENOENT or ESRCH when there is no such process. Two
+/// Reads /proc/PID/stat of the host. Errors: ENOENT when there is no such process (any more). Two
 /// errors have a sentence of their own: hidepid hides the process, and /proc belongs to another pid
 /// namespace.
 Result<ProcessStat> read_process_stat(int pid);

@@ -132,6 +132,21 @@ BOOST_AUTO_TEST_CASE(a_process_is_known_by_state_and_start_time) {
   BOOST_TEST(read_process_stat(0x7FFFFFFF).error().number() == ENOENT);
 }
 
+// Its file can be opened before the process ends, and be read afterwards.
+CHILD_TEST(a_process_that_ends_meanwhile_is_no_process, 0) {
+  constexpr int kRounds = 2000;
+  ::signal(SIGCHLD, SIG_IGN);  // nobody has to reap the children
+  for (int round = 0; round < kRounds; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    for (auto stat = read_process_stat(child);; stat = read_process_stat(child))
+      if (!stat) {
+        BOOST_REQUIRE_EQUAL(stat.error().number(), ENOENT);
+        break;
+      }
+  }
+}
+
 // The child is process 1 of a new pid namespace, and /proc still shows the host's process 1.
 CHILD_TEST(a_proc_of_another_pid_namespace_says_nothing_about_a_pid, CLONE_NEWNS | CLONE_NEWPID) {
   BOOST_REQUIRE(::getpid() == 1);
