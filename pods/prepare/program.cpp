@@ -125,24 +125,15 @@ std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline)
   return text;
 }
 
-Result<RunningProgram> begin_program(std::span<const std::string> arguments) {
+Result<void> run_program(std::span<const std::string> arguments) {
   TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());
   TRY_ASSIGN(linux::Child child, start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
-  return RunningProgram{.child = std::move(child),
-                        .errors = std::move(errors.reader),
-                        .deadline = std::chrono::steady_clock::now() + kProgramPatience};
-}
-
-Result<void> end_program(RunningProgram& program) {
-  const std::string text = read_text(program.errors, program.deadline);
-  TRY_ASSIGN(const int status, end_of(program.child));
+  errors.writer.reset();
+  const std::string text =
+      read_text(errors.reader, std::chrono::steady_clock::now() + kProgramPatience);
+  TRY_ASSIGN(const int status, end_of(child));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return refuse("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text);
-}
-
-Result<void> run_program(std::span<const std::string> arguments) {
-  TRY_ASSIGN(RunningProgram program, begin_program(arguments));
-  return end_program(program);
 }
 
 Result<int> read_pid_file(const std::string& path) {

@@ -47,19 +47,8 @@ Result<int> end_of(linux::Child& child);
 /// Reads a stream to its end or until `deadline`, at most 64 KiB. Strips line breaks at the end.
 std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline);
 
-/// A program of begin_program(), which end_program() waits for.
-struct RunningProgram {
-  linux::Child child;
-  UniqueFd errors;  // the pipe that its stderr writes to
-  std::chrono::steady_clock::time_point deadline;
-};
-
-/// Starts a program that may take kProgramPatience. Errors: those of start_program().
-Result<RunningProgram> begin_program(std::span<const std::string> arguments);
-/// Waits for the end of a program. Errors: those of end_of(); the program has failed; the error has
-/// its exit status and its stderr.
-Result<void> end_program(RunningProgram& program);
-/// Runs a program to its end: begin_program() and end_program().
+/// Runs a program to its end. Errors: those of start_program() and end_of(); the program has
+/// failed; the error has its exit status and its stderr.
 Result<void> run_program(std::span<const std::string> arguments);
 
 /// Reads the pid from a file that another program has written at `path`. Errors: ENOENT; the file

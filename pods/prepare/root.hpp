@@ -27,6 +27,8 @@ class Root {
   /// Makes the root filesystem as the image has it, without what an earlier run of the container
   /// has written. Tries an overlay first, unless a copy is `wanted`. Errors: ENOSPC …
   Result<RootKind> make(RootKind wanted = RootKind::kOverlay);
+  /// Must be called when a copy of this process has called make().
+  void count_run() { ++run_; }
   /// Why make() has made a copy instead of an overlay; "" if it has not.
   const std::string& reason_for_copy() const { return reason_for_copy_; }
 

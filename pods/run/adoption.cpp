@@ -43,7 +43,7 @@ Result<int> Launching::adopt(PodRecord record) {
   TRY(resume_surroundings(kept));
   TRY(reopen_containers(kept));
   TRY_ASSIGN(PodServices services, make_services(events));
-  TRY_ASSIGN(std::vector<ContainerRun> runs, make_runs(services));
+  TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
   TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
   record_.metadata = {};
   record_.reason.clear();

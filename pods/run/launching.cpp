@@ -65,7 +65,7 @@ Result<int> Launching::run() {
   if (metadata_) TRY(within(start_metadata(), "metadata service"));
   TRY(start_keeper());
   TRY_ASSIGN(PodServices services, make_services(events));
-  TRY_ASSIGN(std::vector<ContainerRun> runs, make_runs(services));
+  TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
   TRY(signals_.check());
   volumes.made.keep();
   Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
@@ -90,9 +90,8 @@ Result<PodServices> Launching::make_services(EventLog& events) {
                      .notifier = listener_.notifier};
 }
 
-Result<std::vector<ContainerRun>> Launching::make_runs(PodServices& services) {
-  std::vector<ContainerRun> runs;
-  runs.reserve(ready_.size());
+Result<std::deque<ContainerRun>> Launching::make_runs(PodServices& services) {
+  std::deque<ContainerRun> runs;
   for (std::size_t i = 0; i < ready_.size(); ++i) {
     TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i]));
     runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], i, services);

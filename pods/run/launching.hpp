@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,7 +72,7 @@ class Launching {
   std::string metadata_cgroup() const;
   Result<ContainerOutput> open_output(const ContainerRecord& container);
   Result<PodServices> make_services(EventLog& events);
-  Result<std::vector<ContainerRun>> make_runs(PodServices& services);
+  Result<std::deque<ContainerRun>> make_runs(PodServices& services);
   Result<void> resume_surroundings(const KeptPod& kept);
   Result<void> find_processes();
   Result<void> reopen_containers(const KeptPod& kept);

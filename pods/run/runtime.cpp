@@ -26,37 +26,41 @@ std::vector<std::string> Runtime::words(std::vector<std::string> command) const 
   return command;
 }
 
-Result<Runtime::Call> Runtime::begin(std::vector<std::string> command) const {
-  std::string what = fmt::format("{} {}", command_.front(), command.front());
-  TRY_ASSIGN(RunningProgram program, within(begin_program(words(std::move(command))), what));
-  return Call{.program = std::move(program), .what = std::move(what)};
+/// How errors name a command of the runtime.
+std::string Runtime::shown(const std::string& command) const {
+  return fmt::format("{} {}", command_.front(), command);
 }
 
-Result<void> Runtime::end(Call& call) { return within(end_program(call.program), call.what); }
+Result<Command> Runtime::begin(std::vector<std::string> command) const {
+  std::string what = shown(command.front());
+  return Command::run(words(std::move(command)), std::move(what));
+}
 
 Result<void> Runtime::run(std::vector<std::string> command) const {
-  TRY_ASSIGN(Call call, begin(std::move(command)));
-  return end(call);
+  const std::string what = shown(command.front());
+  return within(run_program(words(std::move(command))), what);
 }
 
-Result<Runtime::Call> Runtime::begin_start(const std::string& id) const {
-  return begin({"start", id});
+Result<Command> Runtime::begin_start(const std::string& id) const { return begin({"start", id}); }
+
+Result<Command> Runtime::begin_state(const std::string& id) const { return begin({"state", id}); }
+
+Result<Command> Runtime::begin_kill(const std::string& id, int signal) const {
+  return begin({"kill", id, fmt::format("{}", signal)});
 }
 
-Result<Runtime::Call> Runtime::begin_state(const std::string& id) const {
-  return begin({"state", id});
+Result<Command> Runtime::begin_remove(const std::string& id) const {
+  return begin({"delete", "--force", id});
 }
 
-Result<linux::Child> Runtime::begin_create(const std::string& id, const std::string& bundle,
-                                           const Streams& streams) const {
-  return start_program(words({"create", "--bundle", bundle, "--pid-file", pid_file_of(bundle), id}),
-                       streams);
+Result<Command> Runtime::begin_create(const std::string& id, const std::string& bundle,
+                                      const Streams& streams) const {
+  return Command::run(words({"create", "--bundle", bundle, "--pid-file", pid_file_of(bundle), id}),
+                      streams, shown("create"));
 }
 
-Result<int> Runtime::end_create(linux::Child& call, const std::string& bundle) const {
-  TRY_ASSIGN(const int status, within(end_of(call), command_.front() + " create"));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return read_pid_file(pid_file_of(bundle));
-  return refuse("{} create {}", command_.front(), linux::describe_end(status));
+Result<int> Runtime::read_pid(const std::string& bundle) {
+  return read_pid_file(pid_file_of(bundle));
 }
 
 Result<Runtime::State> Runtime::find_state(const std::string& id) const {

@@ -7,6 +7,7 @@
 
 #include "pods/model/container.hpp"
 #include "pods/prepare/program.hpp"
+#include "pods/run/command.hpp"
 #include "pods/state/record.hpp"
 
 namespace ocirun::pods {
@@ -19,31 +20,26 @@ class Runtime {
 
   const std::vector<std::string>& command() const { return command_; }
 
-  /// A running command of the runtime, which end() waits for. Several may run at once.
-  struct Call {
-    RunningProgram program;
-    std::string what;  // the command, for errors
-  };
-  Result<Call> begin_start(const std::string& id) const;
-  /// Begins `state`, which fails if there is no container of this id.
-  Result<Call> begin_state(const std::string& id) const;
-  /// Errors: those of end_program().
-  static Result<void> end(Call& call);
+  /// Begin a command of the runtime. Errors: those of start_program().
+  Result<Command> begin_start(const std::string& id) const;
+  /// `state` fails if there is no container of this id.
+  Result<Command> begin_state(const std::string& id) const;
+  Result<Command> begin_kill(const std::string& id, int signal) const;
+  /// `delete --force` kills the program if it runs. It may fail if there is no such container.
+  Result<Command> begin_remove(const std::string& id) const;
+  /// Creates a container whose program writes to `streams`; the runtime writes its own errors to
+  /// `streams.err`. `bundle` is the path of a directory, in which the file `pid` is written.
+  Result<Command> begin_create(const std::string& id, const std::string& bundle,
+                               const Streams& streams) const;
+  /// Returns the pid of the container's program, after `create`.
+  static Result<int> read_pid(const std::string& bundle);
 
-  /// Begins to create a container whose program writes to `streams`. `bundle` is the path of a
-  /// directory, in which the file `pid` is written.
-  Result<linux::Child> begin_create(const std::string& id, const std::string& bundle,
-                                    const Streams& streams) const;
-  /// Returns the pid of the container's program. Errors: the runtime fails; its reason is then on
-  /// the stream `err` of begin_create().
-  Result<int> end_create(linux::Child& call, const std::string& bundle) const;
-
-  /// Asks `state` for the pid of the container's program. Errors: the program does not run; those
-  /// of end_program().
+  /// Asks `state` for the pid of the container's program. Errors: the program does not run; the
+  /// runtime fails.
   Result<int> find_pid(const std::string& id) const;
   /// The pid of a container's program, which may be paused. Nothing: no program runs, by the record
   /// or by `state`. Errors: there is no such container, and the process of the record runs; those
-  /// of end_program().
+  /// of find_pid().
   Result<std::optional<int>> find_program(const ContainerRecord& container) const;
 
   /// Sends a signal to the program. Errors: also that the program has ended.
@@ -63,8 +59,9 @@ class Runtime {
   };
   Result<State> find_state(const std::string& id) const;
   std::vector<std::string> words(std::vector<std::string> command) const;
-  Result<Call> begin(std::vector<std::string> command) const;
+  Result<Command> begin(std::vector<std::string> command) const;
   Result<void> run(std::vector<std::string> command) const;
+  std::string shown(const std::string& command) const;
 
   std::vector<std::string> command_;
 };

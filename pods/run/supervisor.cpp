@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
+#include <csignal>
 
 namespace ocirun::pods {
 namespace {
@@ -26,7 +26,7 @@ constexpr const char* kStopping = "is being stopped";  // why a pod that runs is
 
 }  // namespace
 
-Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
+Supervisor::Supervisor(std::deque<ContainerRun>& runs, PodRecord& record,
                        const PodDirectory& directory, PodServices& services,
                        const Settings& settings, const SupervisorSignals& signals)
     : runs_(runs),
@@ -65,11 +65,7 @@ Result<int> Supervisor::run(const Announce& announce) {
 }
 
 int Supervisor::supervise() {
-  while (!all_done()) {
-    if (stop_requests_ != 0) begin_stop();
-    // If no program runs, nothing happens any more that would end a step.
-    if (!all_done()) step(Clock::time_point::max());
-  }
+  while (!all_done()) step(Clock::time_point::max());
   const int status = exit_status_of(record_);
   if (record_.reason == kStopping) record_.reason.clear();
   record_.status = status == 0 || stop_requests_ != 0 ? PodStatus::kStopped : PodStatus::kFailed;
@@ -92,12 +88,9 @@ int Supervisor::go_on(Adopted adopted, const Announce& announce) {
 Result<void> Supervisor::run_init_containers() {
   for (ContainerRun& run : runs_) {
     if (!run.record().is_init) continue;
-    TRY(run.launch());
-    save();
-    while (!run.is_done()) {
-      if (stop_requests_ != 0) begin_stop();
-      if (!run.is_done()) step(Clock::time_point::max());
-    }
+    TRY(send_on({&run}));
+    TRY(send_on({&run}));
+    while (!run.is_done()) step(Clock::time_point::max());
     if (is_stopping_) return {};
     if (run.record().exit_code != 0)
       return refuse("init container \"{}\": its program has {}", run.record().name,
@@ -111,19 +104,14 @@ Result<void> Supervisor::start_containers(Clock::time_point since) {
   Runs waiting;
   for (ContainerRun& run : runs_)
     if (!run.record().is_init) waiting.push_back(&run);
-  TRY(together(waiting, &ContainerRun::begin_claim, &ContainerRun::end_claim));
-  TRY(services_.save());
   const Clock::time_point limit =
       settings_.ready_within ? since + *settings_.ready_within : Clock::time_point::max();
   while (!waiting.empty()) {
     TRY_ASSIGN(const Runs startable, take_startable(waiting));
-    TRY(together(startable, &ContainerRun::begin_create, &ContainerRun::end_create));
-    save();
-    TRY(together(startable, &ContainerRun::begin_start, &ContainerRun::end_start));
-    save();
-    if (waiting.empty() || !startable.empty()) continue;
-    if (stop_requests_ != 0) begin_stop();
+    TRY(send_on(startable));  // all exist before the first one runs
+    TRY(send_on(startable));
     if (is_stopping_) return {};
+    if (waiting.empty() || !startable.empty()) continue;
     if (Clock::now() >= limit)
       return refuse(
           "container \"{}\" was not started within {} s (--wait-ready), because it starts after {}",
@@ -156,34 +144,28 @@ Result<Supervisor::Runs> Supervisor::take_startable(Runs& waiting) {
   return startable;
 }
 
-/// Does a step for all `runs`, kAtOnce of them at a time. Ends each step that has begun, and
-/// returns the first error.
-Result<void> Supervisor::together(const Runs& runs, Step begin, Step end) {
-  Result<void> outcome;
-  const auto keep_error = [&](Result<void> result) {
-    if (!result && outcome) outcome = std::move(result);
+/// Creates all `runs`, or starts them if they exist; kAtOnce of them at a time. Errors: why one of
+/// them could not be created or started.
+Result<void> Supervisor::send_on(const Runs& runs) {
+  auto next = runs.begin();
+  const auto are_on_their_way = [&] {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(runs, [](const ContainerRun* run) { return run->is_on_its_way(); }));
   };
-  std::deque<ContainerRun*> begun;
-  const auto end_oldest = [&] {
-    keep_error((begun.front()->*end)());
-    begun.pop_front();
-  };
-  for (ContainerRun* run : runs) {
-    if (begun.size() == kAtOnce) end_oldest();
-    if (!outcome) break;
-    if (auto started = (run->*begin)())
-      begun.push_back(run);
-    else
-      keep_error(std::move(started));
+  for (;;) {
+    if (is_stopping_) return {};
+    while (next != runs.end() && are_on_their_way() < kAtOnce) (*next++)->go(Clock::now());
+    for (const ContainerRun* run : runs)
+      if (run->failure()) return std::unexpected(*run->failure());
+    if (next == runs.end() && are_on_their_way() == 0) return {};
+    step(Clock::time_point::max());
   }
-  while (!begun.empty()) end_oldest();
-  return outcome;
 }
 
 Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
   const Clock::time_point limit = since + *settings_.ready_within;
   while (!all_ready()) {
-    if (stop_requests_ != 0)
+    if (is_stopping_)
       return fail(ECANCELED, "the pod was stopped before all containers were ready");
     const auto ended = std::ranges::find_if(
         runs_, [](const ContainerRun& run) { return !run.record().is_init && run.is_done(); });
@@ -211,7 +193,7 @@ void Supervisor::step(Clock::time_point limit) {
   Clock::time_point now = Clock::now();
   for (ContainerRun& run : runs_) {
     run.add_wanted(watched, now);
-    until = std::min({until, run.next(), run.output().next(now)});
+    until = std::min({until, run.next(), run.next_output(now)});
   }
   if (services_.metadata) until = std::min(until, services_.metadata->next());
   if (services_.notifier != nullptr) until = std::min(until, services_.notifier->next());
@@ -231,14 +213,15 @@ void Supervisor::step(Clock::time_point limit) {
         std::chrono::ceil<std::chrono::milliseconds>(until - now).count(), 0, 3'600'000));
   ::poll(watched.data(), watched.size(), wait);
   now = Clock::now();
-  for (ContainerRun& run : runs_) run.output().read_some(now);
+  for (ContainerRun& run : runs_) run.read_output(now);
   const SupervisorSignals::Requests requests = signals_.take();
   stop_requests_ += requests.count;
   if (requests.grace) services_.grace = *requests.grace;
   reap();
   look_at_adopted();
   now = Clock::now();
-  if (!is_stopping_ && stop_requests_ == 0)
+  if (requests.count != 0) begin_stop(now);
+  if (!is_stopping_)
     for (const RestartRequest& request : requests.restarts) {
       if (request.container >= runs_.size()) continue;
       ContainerRun& run = runs_[request.container];
@@ -252,8 +235,8 @@ void Supervisor::step(Clock::time_point limit) {
   save();
 }
 
-/// Reaps the programs of containers, and orphans that they have left behind. The owner of a probe
-/// reaps its process.
+/// Reaps the programs of containers, commands, and orphans that programs have left behind. The
+/// owner of a probe reaps its process.
 void Supervisor::reap() {
   for (;;) {
     siginfo_t child{};
@@ -261,15 +244,37 @@ void Supervisor::reap() {
     missed_child_ =
         ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno != ECHILD;
     if (missed_child_ || child.si_pid == 0) return;
-    const Clock::time_point now = Clock::now();
-    bool is_probe = false;
-    for (ContainerRun& run : runs_) is_probe = run.collect(child.si_pid) || is_probe;
-    if (is_probe) continue;
+    if (std::ranges::any_of(runs_,
+                            [&](ContainerRun& run) { return run.collect_probe(child.si_pid); }))
+      continue;
     int status = 0;
     missed_child_ = ::waitpid(child.si_pid, &status, __WALL) != child.si_pid;
     if (missed_child_) return;
-    notice_end(child.si_pid, status, now);
+    take(child.si_pid, status, Clock::now());
   }
+}
+
+/// Takes the status of a child that was reaped.
+void Supervisor::take(int pid, int status, Clock::time_point now) {
+  const auto creates = [](const ContainerRun& run) { return run.phase() == Phase::kCreating; };
+  if (std::ranges::any_of(runs_,
+                          [&](ContainerRun& run) { return run.collect(pid, status, now); })) {
+    meet_early_ends(now);
+  } else if (std::ranges::any_of(runs_, creates)) {
+    early_ends_[pid] = status;  // perhaps of a program whose pid the runtime has not told yet
+  }
+  notice_end(pid, status, now);
+}
+
+/// Tells containers that their programs ended before `create` did.
+void Supervisor::meet_early_ends(Clock::time_point now) {
+  for (ContainerRun& run : runs_) {
+    const auto early = early_ends_.extract(run.pid());
+    if (!early.empty() && ::kill(run.pid(), 0) != 0) run.ended(early.mapped(), now);
+  }
+  if (std::ranges::none_of(runs_,
+                           [](const ContainerRun& run) { return run.phase() == Phase::kCreating; }))
+    early_ends_.clear();
 }
 
 void Supervisor::look_at_adopted() {
@@ -301,7 +306,7 @@ void Supervisor::notice_end(int pid, std::optional<int> status, Clock::time_poin
     services_.metadata->ended(now);
   }
   for (ContainerRun& run : runs_)
-    if (run.pid() == pid) run.ended(status, now, stop_requests_ == 0 && !is_stopping_);
+    if (run.pid() == pid) run.ended(status, now);
 }
 
 /// A process that the pod needs has ended. Its containers go on.
@@ -338,9 +343,10 @@ void Supervisor::restart_metadata(Clock::time_point now) {
   services_.events.add("recovered", "", fmt::format("{} was started again", kMetadata));
 }
 
-void Supervisor::begin_stop() {
+/// The second request kills what the first one has asked to end.
+void Supervisor::begin_stop(Clock::time_point now) {
   if (stop_requests_ > 1)
-    for (ContainerRun& run : runs_) run.kill();
+    for (ContainerRun& run : runs_) run.kill(now);
   if (is_stopping_) return;
   is_stopping_ = true;
   services_.events.add("stopping");
@@ -348,20 +354,12 @@ void Supervisor::begin_stop() {
     services_.notifier->tell_stopping(services_.grace + kCommandPatience);
   if (record_.reason.empty()) record_.reason = kStopping;
   save();
-  const Clock::time_point now = Clock::now();
-  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-    run->give_up();
-    run->stop(now);
-  }
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) run->stop(now);
 }
 
 void Supervisor::stop_all() {
-  begin_stop();
-  while (std::ranges::any_of(runs_, &ContainerRun::is_up)) {
-    if (stop_requests_ != 0) begin_stop();
-    step(Clock::time_point::max());
-  }
-  for (ContainerRun& run : runs_) run.remove();
+  begin_stop(Clock::now());
+  while (!all_done()) step(Clock::time_point::max());
 }
 
 bool Supervisor::all_done() const { return std::ranges::all_of(runs_, &ContainerRun::is_done); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,13 +26,14 @@ struct Adopted {
 };
 
 /// Runs the containers of a pod: the init containers one after another, then the others together.
-/// Asks probes, restarts containers, and stops them in order.
+/// Asks probes, restarts containers, and stops them in order. Waits for events of all containers
+/// together, and for no container alone.
 class Supervisor {
  public:
   /// The calling process must have a single thread, and becomes the parent of the containers'
   /// programs. The bundles of `runs` must be ready. `record` must have the containers in the same
   /// order.
-  Supervisor(std::vector<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
+  Supervisor(std::deque<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
              PodServices& services, const Settings& settings, const SupervisorSignals& signals);
 
   /// Returns when all containers have ended for good, or have been stopped after SIGTERM or SIGINT.
@@ -48,25 +50,26 @@ class Supervisor {
   Result<void> start_containers(Clock::time_point since);
   using Runs = std::vector<ContainerRun*>;
   Result<Runs> take_startable(Runs& waiting);
-  using Step = Result<void> (ContainerRun::*)();
-  Result<void> together(const Runs& runs, Step begin, Step end);
+  Result<void> send_on(const Runs& runs);
   Result<void> wait_until_ready(Clock::time_point since);
   /// Waits for an event, until `limit` at most, and handles it.
   void step(Clock::time_point limit);
   void reap();
+  void take(int pid, int status, Clock::time_point now);
+  void meet_early_ends(Clock::time_point now);
   void look_at_adopted();
   void notice_end(int pid, std::optional<int> status, Clock::time_point now);
   void lose(std::string_view what, const std::string& end);
   void reconnect(Clock::time_point now);
   void follow_network(Clock::time_point now);
   void restart_metadata(Clock::time_point now);
-  void begin_stop();
+  void begin_stop(Clock::time_point now);
   void stop_all();
   bool all_done() const;
   bool all_ready() const;
   void save();
 
-  std::vector<ContainerRun>& runs_;
+  std::deque<ContainerRun>& runs_;
   PodRecord& record_;
   const PodDirectory& directory_;
   PodServices& services_;
@@ -74,9 +77,10 @@ class Supervisor {
   const SupervisorSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
-  bool missed_child_ = false;  // a wait for children has failed
-  Adopted adopted_;            // they are no children of this process
-  PodRecord saved_;            // the record on disk
+  bool missed_child_ = false;      // a wait for children has failed
+  std::map<int, int> early_ends_;  // of unknown children, by pid, while a container is created
+  Adopted adopted_;                // they are no children of this process
+  PodRecord saved_;                // the record on disk
 };
 
 }  // namespace ocirun::pods

@@ -1,0 +1,103 @@
+# A supervisor waits for no command of the runtime: while one container is created, started, killed or removed, however long that takes,
+# the output of the others is read, and the pod stops within its grace period.
+# shellcheck disable=SC2016 # texts for the shells of containers
+
+load lib/common
+source "$LIB/pod-scene.bash"
+
+readonly SLEEP=6 # seconds that a slow command takes
+
+# slow COMMAND: makes ./slow a runtime of which this command is slow for the container `other` while ./is-slow exists.
+slow() {
+  cat >slow <<END
+#!/bin/sh
+for word; do
+  case \$word in
+    $1) is_command=1 ;;
+    *.other) is_other=1 ;;
+  esac
+done
+[ -z "\$is_command\$is_other" ] || [ "\$is_command\$is_other" != 11 ] || [ ! -e $TMP/is-slow ] || { touch $TMP/in-$1; sleep $SLEEP; }
+exec $OCIRUN "\$@"
+END
+  chmod 0755 slow
+}
+
+# two_containers [YAML-LINE…]: `line` prints the time each tenth of a second, `other` ends when /end is there.
+two_containers() {
+  container line 'while :; do cat /proc/uptime; sleep 0.1; done'
+  container other 'trap "exit 0" TERM; until [ -e /end ]; do sleep 0.1; done' "$@"
+}
+
+# widest_gap: the longest time between two lines of `line`, in milliseconds, by the times in the log.
+widest_gap() {
+  pod logs --timestamps -c line "$POD" | python3 -c '
+import sys, datetime
+times = [datetime.datetime.fromisoformat(line.split()[0].replace("Z", "+00:00")[:26].rstrip("+:")) for line in sys.stdin]
+print(max(int((b - a).total_seconds() * 1000) for a, b in zip(times, times[1:])))'
+}
+
+@test "a slow command of one container delays no line of another one" {
+  local command restarting
+  for command in state create start kill delete; do
+    rm -f app.yaml is-slow in-*
+    slow "$command"
+    two_containers
+    run_pod --runtime "$TMP/slow" --detach
+    touch is-slow
+    if [[ $command == kill ]]; then
+      pod restart -c other "$POD" &
+      restarting=$!
+    else
+      pod exec -c other "$POD" touch /end
+    fi
+    eventually test -e "in-$command"
+    reaches '.containers[] | select(.name == "other") | [.restarts, .status] | tojson' '[1,"running"]'
+    [[ -z ${restarting:-} ]] || wait "$restarting"
+    (($(widest_gap) < SLEEP * 500)) || { widest_gap; echo "$command"; false; }
+    rm is-slow
+    pod delete --force "$POD"
+  done
+}
+
+@test "a pod stops while the runtime creates a container, within its grace period" {
+  slow create
+  sed -i 's/sleep .*;/sleep 100;/' slow
+  two_containers
+  run_pod --runtime "$TMP/slow" --detach
+  touch is-slow
+  pod exec -c other "$POD" touch /end
+  eventually test -e in-create
+  local begun=$SECONDS
+  pod stop --grace 1 "$POD"
+  ((SECONDS - begun < 50))
+  equal stopped "$(says .status)"
+  pod delete "$POD"
+  [[ -z $(pgrep -f "$TMP/slow") ]]
+}
+
+@test "a second signal ends the pod at once, while the runtime creates its first container" {
+  slow create
+  sed -i 's/sleep .*;/sleep 100;/' slow
+  touch is-slow
+  two_containers
+  "$OCIRUN" --root "$ROOT" pod run --data "$TMP/data" --runtime "$TMP/slow" --images images --net none --grace 60 --name "$POD" app.yaml \
+    </dev/null >output 2>&1 3>&- 4>&- &
+  local supervisor=$!
+  eventually test -e in-create
+  kill "$supervisor"
+  reaches .reason "is being stopped"
+  kill "$supervisor"
+  wait "$supervisor" || true
+  equal "" "$(pod_names)"
+}
+
+@test "a program that has ended before the runtime has started it is told, and its status is kept" {
+  slow start
+  touch is-slow
+  sed -i "s/{ touch/{ $(printf '%s' "$OCIRUN" | sed 's/[&/]/\\&/g') \"\$@\"; touch/; s/sleep $SLEEP;/sleep 1; exit 0;/" slow
+  container other 'echo ran; exit 7'
+  run run_pod --runtime "$TMP/slow" --restart never
+  equal 7 "$status"
+  equal ran "$(<output)"
+}

@@ -1,0 +1,82 @@
+#include "pods/run/command.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/file_io.hpp"
+#include "linux/sealed/own_program.hpp"
+#include "pods/prepare/child_call.hpp"
+
+namespace ocirun::pods {
+
+Result<Command> Command::run(std::span<const std::string> words, std::string what) {
+  TRY_ASSIGN(linux::Pipe errors, within(linux::make_pipe(), what));
+  TRY_ASSIGN(Command command, run(words, {.out = Fd{-1}, .err = errors.writer}, std::move(what)));
+  command.errors_ = std::move(errors.reader);
+  return command;
+}
+
+Result<Command> Command::run(std::span<const std::string> words, const Streams& streams,
+                             std::string what) {
+  TRY_ASSIGN(linux::Child child, within(start_program(words, streams), what));
+  return Command(std::move(child), std::move(what));
+}
+
+Result<Command> Command::call(const std::function<Result<void>()>& act, std::string what) {
+  const int caller = ::getpid();
+  TRY_ASSIGN(ChildCall call, within(start_in_child([&]() -> Result<void> {
+                                      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                                      if (::getppid() != caller) ::_exit(1);
+                                      return act();
+                                    }),
+                                    what));
+  Command command(std::move(call.child), std::move(what));
+  command.errors_ = std::move(call.report);
+  command.is_call_ = true;
+  return command;
+}
+
+void Command::add_wanted(std::vector<pollfd>& watched) const {
+  if (errors_) watched.push_back({errors_.get(), POLLIN, 0});
+}
+
+void Command::read() {
+  constexpr std::size_t kMostSaid = 65536;
+  while (errors_) {
+    pollfd watched{errors_.get(), POLLIN, 0};
+    if (::poll(&watched, 1, 0) <= 0) return;
+    std::array<char, 4096> piece;
+    const ssize_t count = ::read(errors_.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return errors_.reset();
+    said_.append(piece.data(), std::min(static_cast<std::size_t>(count), kMostSaid - said_.size()));
+  }
+}
+
+void Command::kill(std::string has) {
+  killed_ = std::move(has);
+  deadline_ = Clock::time_point::max();
+  if (::kill(-child_.pid, SIGKILL) != 0) ::kill(child_.pid, SIGKILL);
+}
+
+Result<void> Command::outcome(int status) {
+  read();
+  while (said_.ends_with('\n')) said_.pop_back();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (is_call_ && !said_.empty())
+    return std::unexpected(linux::parse_error_lines(said_, what_));
+  const std::string end = killed_.empty() ? linux::describe_end(status) : killed_;
+  return refuse("{} {}{}{}", what_, end, said_.empty() ? "" : ": ", said_);
+}
+
+bool Command::has_refused(int status) const {
+  return killed_.empty() && WIFEXITED(status) && WEXITSTATUS(status) != 0;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/process/clone.hpp"
+#include "pods/prepare/program.hpp"
+
+namespace ocirun::pods {
+
+/// A child process of the supervisor that does a step for it. The supervisor waits for no step: it
+/// watches add_wanted(), and calls outcome() when it has reaped pid().
+class Command {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Starts a program, whose stderr goes into the error of outcome(). `what` names the program in
+  /// errors. Errors: those of start_program().
+  static Result<Command> run(std::span<const std::string> words, std::string what);
+  /// The same for a program that writes its errors elsewhere.
+  static Result<Command> run(std::span<const std::string> words, const Streams& streams,
+                             std::string what);
+  /// Calls `act` in a copy of the calling process, which must have a single thread. The copy ends
+  /// when the caller ends.
+  static Result<Command> call(const std::function<Result<void>()>& act, std::string what);
+
+  int pid() const { return child_.pid; }
+  /// Adds the descriptor that becomes readable when read() has something to do.
+  void add_wanted(std::vector<pollfd>& watched) const;
+  /// Reads the errors that are there, so that their pipe does not fill up.
+  void read();
+
+  /// When the command has taken too long; kill() is due then.
+  Clock::time_point deadline() const { return deadline_; }
+  /// Kills the program, and what it has started in its session. The error of outcome() is then
+  /// that the command `has` ("was stopped").
+  void kill(std::string has);
+
+  /// Must be called with the status of waitpid(2). Errors: the command has not ended with 0, with
+  /// its errors; that of `act`.
+  Result<void> outcome(int status);
+  /// Whether the command has ended with a status other than 0, by itself.
+  bool has_refused(int status) const;
+
+ private:
+  Command(linux::Child child, std::string what)
+      : child_(std::move(child)), what_(std::move(what)) {}
+
+  linux::Child child_;
+  UniqueFd errors_;  // empty: the errors go elsewhere
+  std::string what_;
+  bool is_call_ = false;
+  std::string said_;    // the first bytes of the errors
+  std::string killed_;  // how outcome() tells of kill(); "": it was not called
+  Clock::time_point deadline_ = Clock::now() + kProgramPatience;
+};
+
+}  // namespace ocirun::pods
