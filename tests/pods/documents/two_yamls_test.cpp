@@ -174,6 +174,15 @@ BOOST_AUTO_TEST_CASE(a_text_that_kubectl_reads_as_a_value_needs_quotes) {
   BOOST_TEST(problems(pod("args: [a]") + map + "\"on\": x, 8080: z}\n") == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_member_that_is_off_asks_for_nothing) {
+  for (const char* word : {"false", "off", "no", "n"})
+    BOOST_TEST(problems(pod(fmt::format("securityContext: {{privileged: {}}}", word))) == "", word);
+  for (const char* word : {"true", "on", "yes", "\"off\""})
+    BOOST_TEST(problems(pod(fmt::format("securityContext: {{privileged: {}}}", word)))
+                   .contains("/privileged: is not supported"),
+               word);
+}
+
 BOOST_AUTO_TEST_CASE(a_byte_order_mark_may_stand_before_each_document) {
   const std::string first = pod("args: [a]");
   const std::string second = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
