@@ -6,15 +6,39 @@ setup() {
   [[ -x $OCIRUN ]] || { echo "no runtime at $OCIRUN: ./dev build, or set OCIRUN" >&2; return 1; }
 }
 
-# Both functions print a sorted list of options, one a line: "-b --bundle value", "--force". Commands of `pod` share options.
-options_of_help() { # [COMMAND]
+# The functions print a sorted list of options, one a line: "-b --bundle value", "--force".
+options_of_help() { # [COMMAND...]
   "$OCIRUN" "$@" --help |
     sed -nE '/^  (-.,|   ) --/{s/^ +//; s/, / /; s/(--[a-z0-9-]+) [^ ].*/\1 value/; s/(--[a-z0-9-]+)\[=.*/\1 value/; s/(--[a-z0-9-]+)  .*/\1/; p}' | sort -u
 }
-options_of_page() { # COMMAND, or nothing for ocirun(8)
-  sed -nE '/^\.It Fl/{s/^\.It //; s/Fl -([a-z0-9-]+)/--\1/; s/Fl (.) , /-\1 /; s/ Ns Op .*| Ar .*/ value/; p}' "man/ocirun${1:+-$1}.8" | sort -u
+options_of_page() { # of the page at standard input
+  sed -nE '/^\.It Fl/{s/^\.It //; s/Fl -([a-z0-9-]+)/--\1/; s/Fl (.) , /-\1 /; s/ Ns Op .*| Ar .*/ value/; p}' | sort -u
 }
-commands() { "$OCIRUN" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+commands() { "$OCIRUN" "$@" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; } # [pod]
+has_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]]; }
+
+# section PAGE HEADING: prints the section or subsection.
+section() {
+  awk -v heading="$2" '/^\.S[hs] /{if ($1 == ".Sh" || level == ".Ss") level = ""; if (substr($0, 5) == heading) level = $1} level != ""' "$1"
+}
+
+# page_of COMMAND: the page that describes the command of `pod`. Another name of a page is a file with the line ".so".
+page_of() {
+  local page=man/ocirun-pod-$1.8 other
+  other=$(sed -n 's|^\.so man8/|man/|p' "$page") && echo "${other:-$page}"
+}
+
+# options_of_pod_page COMMAND: those that the page lists, and those of other pages that it names.
+options_of_pod_page() {
+  local page
+  page=$(page_of "$1")
+  {
+    if grep -q "^\.Ss $1\$" "$page"; then section "$page" "$1"; else cat "$page"; fi
+    [[ $1 == validate || $1 == export ]] || cat man/ocirun-pod.8
+    [[ $1 != plan && $1 != export ]] || section man/ocirun-pod-run.8 "OPTIONS THAT COMPLETE A DOCUMENT"
+    [[ $1 != unit ]] || cat man/ocirun-pod-run.8
+  } | options_of_page
+}
 
 same() { # PAGE ITS-LIST THE-PROGRAM'S
   diff <(echo "$3") <(echo "$2") || { echo "$1: > page, < program"; return 1; }
@@ -22,7 +46,7 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
 
 @test "the global options of --help are those of ocirun(8)" {
   [[ $(options_of_help | wc -l) -ge 10 ]]
-  same ocirun.8 "$(options_of_page)" "$(options_of_help)"
+  same ocirun.8 "$(options_of_page <man/ocirun.8)" "$(options_of_help)"
 }
 
 @test "each command has a page, and its options are those of the command's --help" {
@@ -30,16 +54,51 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
   [[ $(commands | wc -l) -ge 15 ]]
   for command in $(commands); do
     [[ -f man/ocirun-$command.8 ]] || { echo "no man/ocirun-$command.8"; return 1; }
-    [[ $command != pod || -x ${OCIRUN%/*}/ocirun-pod ]] || continue # a build without pods
-    same "ocirun-$command.8" "$(options_of_page "$command")" "$(options_of_help "$command")"
+    [[ $command != pod ]] || continue # the next test
+    same "ocirun-$command.8" "$(options_of_page <"man/ocirun-$command.8")" "$(options_of_help "$command")"
   done
+}
+
+@test "each command of pod is on one page, and its options are those of the command's --help" {
+  has_pods || skip "this build has no pods"
+  local command
+  [[ $(commands pod | wc -l) -ge 20 ]]
+  for command in $(commands pod); do
+    [[ -f man/ocirun-pod-$command.8 ]] || { echo "no man/ocirun-pod-$command.8"; return 1; }
+    same "pages of $command" "$(grep -lxE "\.Nm ocirun-pod-$command( ,)?" man/*.[78])" "$(page_of "$command")"
+    same "$(page_of "$command"): $command" "$(options_of_pod_page "$command")" "$(options_of_help pod "$command")"
+  done
+  same ocirun-pod.8 "$(section man/ocirun-pod.8 COMMANDS | sed -n 's/^\.It Cm \([a-z]*\)$/\1/p' | sort)" "$(commands pod | sort)"
+}
+
+@test "man shows a page for the name of each command" {
+  command -v man >/dev/null || skip "needs man"
+  local command
+  mkdir "$BATS_TEST_TMPDIR/man8"
+  cp man/*.8 "$BATS_TEST_TMPDIR/man8"
+  for command in $(commands) $(! has_pods || commands pod | sed 's/^/pod-/'); do
+    man -M "$BATS_TEST_TMPDIR" 8 "ocirun-$command" | grep -qE "\bocirun-$command\b" || { echo "man 8 ocirun-$command"; return 1; }
+  done
+}
+
+@test "each page of ocirun that a page, a message or a document names is there" {
+  local page section missing=0
+  while read -r page section; do
+    [[ -e man/$page.$section ]] || { echo "there is no $page($section)"; missing=1; }
+  done < <(git grep -ohE '^\.Xr ocirun[a-z-]* [1-9]|\bocirun[a-z-]*\([1-9]\)' -- . ':!integration/man.bats' |
+    sed 's/^\.Xr //; s/(\(.\))/ \1/' | sort -u)
+  ((missing == 0))
 }
 
 @test "there is no page of a command that does not exist, and ocirun(8) names each that does" {
   local page command
   for page in man/ocirun-*.8; do
-    command=${page#man/ocirun-}
-    commands | grep -qx "${command%.8}" || { echo "$page has no command"; return 1; }
+    command=${page#man/ocirun-} command=${command%.8}
+    if [[ $command != pod-* ]]; then
+      commands | grep -qx "$command" || { echo "$page has no command"; return 1; }
+    elif has_pods; then
+      commands pod | grep -qx "${command#pod-}" || { echo "$page has no command"; return 1; }
+    fi
   done
   same ocirun.8 "$(sed -n '/^\.Sh COMMANDS/,/^\.El/s/^\.It Cm \([a-z]*\).*/\1/p' man/ocirun.8)" "$(commands)"
 }
@@ -47,7 +106,7 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
 @test "the pages have no fault that man can see" {
   command -v man >/dev/null || skip "needs man"
   local page found
-  for page in man/*.[78]; do
+  for page in $(grep -L '^\.so ' man/*.[78]); do
     found=$(MANWIDTH=80 man --warnings -E UTF-8 -l "$page" 2>&1 >/dev/null)
     [[ -z $found ]] || { echo "$page: $found"; return 1; }
   done
@@ -56,7 +115,8 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
 @test "the pages have no fault that mandoc can see" {
   command -v mandoc >/dev/null || skip "needs mandoc"
   local found
-  found=$(mandoc -Tlint man/*.[78] | grep -v 'referenced manual not found\|outdated mandoc.db lacks' || true)
+  # shellcheck disable=SC2046 # one word for each page
+  found=$(mandoc -Tlint $(grep -L '^\.so ' man/*.[78]) | grep -v 'referenced manual not found\|outdated mandoc.db lacks' || true)
   [[ -z $found ]] || { echo "$found"; return 1; }
 }
 
@@ -86,7 +146,10 @@ foreign() {
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
     man/ocirun-create.8) FOREIGN='mount --rbind' ;;
-    man/ocirun-pod.8) FOREIGN='systemd-run --scope systemctl --now unshare --map-root-user --map-auto umoci --layout skopeo --authfile' ;;
+    man/ocirun-pod.8) FOREIGN='umoci --layout' ;;
+    man/ocirun-pod-rootless.7) FOREIGN='systemd-run --scope unshare --map-root-user --map-auto' ;;
+    man/ocirun-pod-run.8) FOREIGN='skopeo --authfile' ;;
+    man/ocirun-pod-unit.8) FOREIGN='systemctl --now' ;;
     man/ocirun-ps.8) FOREIGN='ps --ef' ;;
     man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;
     man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;
@@ -107,7 +170,7 @@ foreign() {
 # sentences and pages, any option of ocirun.
 # bats test_tags=exhaustive
 @test "each option that a message or a page names is one of ocirun, or of another program where the table above says so" {
-  [[ -x ${OCIRUN%/*}/ocirun-pod ]] || skip "this build has no pods"
+  has_pods || skip "this build has no pods"
   set +T # bats' DEBUG trap makes loops slow
   local FOREIGN of_pod of_ocirun command known place kind option files unknown=0
   of_pod=$(options_of_all && options_of_all pod)

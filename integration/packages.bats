@@ -45,7 +45,7 @@ in_root() {
 }
 
 @test "packages: each has its files, and the programs are hardened" {
-  local file list
+  local file list pages=()
   dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun_*.deb | tar -t | sed 's|^\./usr/||; s/\.gz$//' >"$TMP/deb"
   dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun-pod_*.deb | tar -t | sed 's|^\./usr/||; s/\.gz$//' >"$TMP/pod.deb"
   rpm -qlp "$PACKAGES"/ocirun-[0-9]*.rpm 2>/dev/null | sed 's|^/usr/||; s/\.gz$//' >"$TMP/rpm"
@@ -56,7 +56,8 @@ in_root() {
     share/containers/containers.conf.d/50-ocirun.conf; do
     for list in deb rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
   done
-  for file in libexec/ocirun/ocirun-{pod,hold,unpack,probe,metadata} share/man/man8/ocirun-pod.8; do
+  for file in "$REPO"/man/ocirun-pod{,-*}.[78]; do pages+=("share/man/man${file##*.}/${file##*/}"); done
+  for file in libexec/ocirun/ocirun-{pod,hold,unpack,probe,metadata} "${pages[@]}"; do
     for list in pod.deb pod.rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
     if grep -qx "$file" "$TMP/deb" "$TMP/rpm"; then echo "$file is in both packages" && false; fi
   done

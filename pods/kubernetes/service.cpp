@@ -55,8 +55,8 @@ constexpr auto kServiceSpec =
     exact_fields<ServiceSpec>(
         field("selector", &ServiceSpec::selector, string_map),
         field("ports", &ServiceSpec::ports, list_of(kServicePort)),
-        field("type", &ServiceSpec::type, service_type), part("clusterIP", any_value),
-        part("clusterIPs", any_value), part("ipFamilies", any_value),
+        field("type", &ServiceSpec::type, service_type), part("externalName", any_value),
+        part("clusterIP", any_value), part("clusterIPs", any_value), part("ipFamilies", any_value),
         part("ipFamilyPolicy", any_value), part("internalTrafficPolicy", any_value),
         part("externalTrafficPolicy", any_value), part("publishNotReadyAddresses", any_value),
         part("allocateLoadBalancerNodePorts", any_value), no_effect("sessionAffinity", kNoBalancer),
@@ -141,13 +141,17 @@ bool selects(const ServiceSpec& service, const Pod& pod) {
 
 bool read_service(Value at, Pod& out) {
   ServiceSpec service;
-  if (!kServiceSpec(at, service)) return false;
+  const std::size_t before = at.report().problem_count();
+  const bool is_read = kServiceSpec(at, service);
+  const auto external = at.member("externalName");  // a part of the type ExternalName
+  if (external && text_of_member(at.node(), "type") != "ExternalName")
+    refuse_if_listed(*external, unsupported_of(PartOfPod::kService));
+  if (!is_read) return false;
   if (!selects(service, out)) {
     const Value place = at.member("selector").value_or(at);
     place.warning("the Service has no effect: its selector is not that of the pod of this file");
     return true;
   }
-  const std::size_t before = at.report().problem_count();
   const PodPorts own_ports(out);
   HostPorts host_ports(out);
   for (const ServicePort& port : service.ports)

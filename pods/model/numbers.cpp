@@ -54,7 +54,7 @@ bool read_id(Value at, Id& out) {
 
 }  // namespace
 
-bool has_one_reading(Value at) {
+bool has_one_reading(Value at, Wanted wanted) {
   const Node& node = at.node();
   if (!node.plain) return true;
   const auto old = yaml_1_1_value(node.text);
@@ -64,8 +64,8 @@ bool has_one_reading(Value at) {
     if (is_number)
       at.problem(
           "{0} is {1} in YAML 1.1, as kubectl reads it, and the text \"{0}\" in YAML 1.2: write "
-          "{1}, or \"{0}\" in quotes",
-          text, *old);
+          "{1}{2}",
+          text, *old, wanted == Wanted::kNumber ? "" : fmt::format(", or \"{}\" in quotes", text));
     return !is_number;
   }
   const std::string decimal = decimal_of(node.text);

@@ -12,9 +12,10 @@
 
 namespace ocirun::pods {
 
+enum class Wanted : std::uint8_t { kNumber, kNumberOrText };
 /// Whether YAML 1.1, as kubectl reads it, and YAML 1.2 give a scalar without quotes the same value.
-/// Reports both values otherwise.
-bool has_one_reading(Value at);
+/// Reports both values otherwise, and what to write for a value that is `wanted`.
+bool has_one_reading(Value at, Wanted wanted = Wanted::kNumber);
 
 /// The whole number that a value with a point or an exponent is, such as 1e3 or 80.0, as JSON and
 /// kubectl read it; nothing for another value.

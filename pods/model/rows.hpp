@@ -74,9 +74,5 @@ inline bool is_empty(const bundle::Node& node) {
   if (node.is_string()) return node.text.empty();
   return (node.is_object() || node.is_array()) && node.first == nullptr;
 }
-/// The same, or false: as if the member were absent.
-inline bool asks_for_nothing(const bundle::Node& node) {
-  return is_empty(node) || (node.kind == bundle::Node::Kind::kBoolean && !node.boolean);
-}
 
 }  // namespace ocirun::pods

@@ -24,6 +24,14 @@ constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP"
 constexpr linux::Named<Restart> kRestartRules[] = {
     {"Always", Restart::kAlways}, {"OnFailure", Restart::kOnFailure}, {"Never", Restart::kNever}};
 
+std::optional<bool> boolean_of(const Node& node) {
+  if (node.kind == Node::Kind::kBoolean) return node.boolean;
+  if (!node.is_string() || !node.plain) return std::nullopt;
+  const auto old = yaml_1_1_value(node.text);
+  if (old != "true" && old != "false") return std::nullopt;
+  return old == "true";
+}
+
 }  // namespace
 
 bool string(Value at, std::string& out) {
@@ -62,16 +70,13 @@ bool command_line(Value at, std::vector<std::string>& out) {
 }
 
 bool boolean(Value at, bool& out) {
-  const Node& node = at.node();
-  if (node.is_string() && node.plain) {
-    const auto old = yaml_1_1_value(node.text);
-    if (old == "true" || old == "false") {
-      out = old == "true";
-      return true;
-    }
-  }
-  return bundle::flag(at, out);
+  const auto value = boolean_of(at.node());
+  if (!value) return bundle::flag(at, out);
+  out = *value;
+  return true;
 }
+
+bool asks_for_nothing(const Node& node) { return is_empty(node) || boolean_of(node) == false; }
 
 bool protocol(Value at, Protocol& out) {
   if (!at.node().is_string() || at.node().text != "SCTP")

@@ -28,6 +28,9 @@ bool command_line(Value at, std::vector<std::string>& out);
 /// 1.1.
 bool boolean(Value at, bool& out);
 
+/// Whether `node` is empty, or such a boolean with the value false: as if the member were absent.
+bool asks_for_nothing(const bundle::Node& node);
+
 /// "TCP" or "UDP"; "SCTP" is refused or deferred.
 bool protocol(Value at, Protocol& out);
 

@@ -47,7 +47,7 @@ constexpr auto kValue = placed(exact_fields<ParameterValue>(
     required("name", &ParameterValue::name, nonempty_string),
     required_part("value", [](Value at, ParameterValue& out) {
       out.value = &at.node();
-      if (!has_one_reading(at)) return false;
+      if (!has_one_reading(at, Wanted::kNumberOrText)) return false;
       const bool is_number =
           at.node().kind == Node::Kind::kNatural || at.node().kind == Node::Kind::kNegative;
       if (is_number || at.node().is_string()) return true;

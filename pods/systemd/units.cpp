@@ -79,7 +79,7 @@ Result<UnitFile> service_of(const UnitPlan& plan, const UnitWords& words) {
   std::string& text = unit.text;
   text = first_line(unit.name, fmt::format("the pod \"{}\"", plan.pod));
   if (plan.is_of_user) text += kLingering;
-  text += fmt::format("[Unit]\nDescription=Pod {} ({})\nDocumentation=man:ocirun-pod(8)\n",
+  text += fmt::format("[Unit]\nDescription=Pod {} ({})\nDocumentation=man:ocirun-pod-unit(8)\n",
                       plan.pod, document);
   if (!plan.is_of_user) text += kNetworkOfSystem;
   text += fmt::format("RequiresMountsFor={}\n", paths);
@@ -102,7 +102,8 @@ UnitFile socket_of(const UnitPlan& plan, const Entry& entry) {
   UnitFile unit{.name = entry_name(plan.pod, entry, "socket"), .text = {}};
   unit.text = first_line(unit.name, fmt::format("port {} of the pod \"{}\"", entry.port, plan.pod));
   unit.text += fmt::format(
-      "[Unit]\nDescription=Port {} of the pod {}\nDocumentation=man:ocirun-pod(8)\n\n[Socket]\n"
+      "[Unit]\nDescription=Port {} of the pod "
+      "{}\nDocumentation=man:ocirun-pod-unit(8)\n\n[Socket]\n"
       "ListenStream={}\n{}\n[Install]\nWantedBy=sockets.target\n",
       entry.port, plan.pod, with_port(entry.address, entry.port),
       // The address may come later in the boot.
@@ -117,7 +118,7 @@ UnitFile proxy_of(const UnitPlan& plan, const Entry& entry) {
       unit.name, fmt::format("connections to port {} of the pod \"{}\"", entry.port, plan.pod));
   unit.text += fmt::format(
       "[Unit]\nDescription=Connections to port {0} of the pod {1}\n"
-      "Documentation=man:ocirun-pod(8) man:systemd-socket-proxyd(8)\n"
+      "Documentation=man:ocirun-pod-unit(8) man:systemd-socket-proxyd(8)\n"
       "BindsTo={2}\nAfter={2}\n\n[Service]\nType=exec\n"
       "# Ends when there was no connection for so long; then nothing needs the pod any more.\n"
       "ExecStart={3} --exit-idle-time={4}s {5}\nNoNewPrivileges=yes\n{6}",

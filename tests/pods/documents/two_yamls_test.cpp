@@ -131,7 +131,8 @@ BOOST_AUTO_TEST_CASE(a_leading_zero_is_refused_with_both_readings) {
   BOOST_TEST(problems(pod("resources: {limits: {vendor.com/gpu: 010}}")).contains("010 is 8"));
   BOOST_TEST(
       problems(pod("ports: [{containerPort: 1_000}]"))
-          .contains("1_000 is 1000 in YAML 1.1, as kubectl reads it, and the text \"1_000\""));
+          .ends_with("1_000 is 1000 in YAML 1.1, as kubectl reads it, and the text \"1_000\" in "
+                     "YAML 1.2: write 1000\n"));
   // Both read the same.
   BOOST_TEST(good(pod("ports: [{containerPort: 07}]")).containers.at(0).ports.at(0).number == 7);
   BOOST_TEST(good(pod("ports: [{containerPort: 0x1F90}]")).containers.at(0).ports.at(0).number ==
@@ -171,6 +172,15 @@ BOOST_AUTO_TEST_CASE(a_text_that_kubectl_reads_as_a_value_needs_quotes) {
                     "\"on\" in YAML 1.2: write it in quotes"));
   BOOST_TEST(problems(pod("args: [a]") + map + "1.10: x}\n").contains("is \"1.1\" in YAML 1.1"));
   BOOST_TEST(problems(pod("args: [a]") + map + "\"on\": x, 8080: z}\n") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_is_off_asks_for_nothing) {
+  for (const char* word : {"false", "off", "no", "n"})
+    BOOST_TEST(problems(pod(fmt::format("securityContext: {{privileged: {}}}", word))) == "", word);
+  for (const char* word : {"true", "on", "yes", "\"off\""})
+    BOOST_TEST(problems(pod(fmt::format("securityContext: {{privileged: {}}}", word)))
+                   .contains("/privileged: is not supported"),
+               word);
 }
 
 BOOST_AUTO_TEST_CASE(a_byte_order_mark_may_stand_before_each_document) {

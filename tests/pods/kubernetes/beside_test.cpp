@@ -114,6 +114,11 @@ BOOST_AUTO_TEST_CASE(a_service_of_other_pods_or_of_other_ports_is_told) {
                  .contains("/targetPort: the port \"dns\" is none of the containers' ports"));
   BOOST_TEST(problems(web(service("type: ExternalName")))
                  .contains("/spec/type: is not supported: ExternalName gives"));
+  const std::string external =
+      problems(web(service("externalName: a.example, type: ExternalName")));
+  BOOST_TEST((external.contains("/spec/type: ") && !external.contains("/spec/externalName: ")));
+  BOOST_TEST(problems(web(service("externalName: a.example")))
+                 .contains("/spec/externalName: is not supported"));
   BOOST_TEST(problems(web(service("externalIPs: [192.0.2.1]")))
                  .contains("/spec/externalIPs: is not supported: --publish"));
   BOOST_TEST(problems(web(service("selektor: {}"))).contains("/spec/selektor: unknown name"));

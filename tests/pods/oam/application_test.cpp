@@ -107,6 +107,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_together_is_told) {
                  .contains("\"spec.containers[7].name\" leads to no value of the workload"));
   BOOST_TEST(problems_of_application("value: 8080", "value: [1]")
                  .contains("must be a string or a whole number"));
+  BOOST_TEST(problems_of_application("value: 8080", "value: 8_080")
+                 .contains("write 8080, or \"8_080\" in quotes"));
   BOOST_TEST(problems_of_application("value: 8080", "value: 0")
                  .contains("/containerPort: must be a whole number"));
   BOOST_TEST(problems_of_application("    - componentName: web",
