@@ -19,6 +19,14 @@ none() {
   ((missing == 0))
 }
 
+@test "the links of documents lead to files" {
+  local document link missing=0
+  while IFS=: read -r document link; do
+    [[ -e $(dirname "$document")/${link%%#*} ]] || { echo "$document links to $link, which is not there"; missing=1; }
+  done < <(git grep -oP '\]\((?!https?:|#)\K[^)#]+' -- '*.md')
+  ((missing == 0))
+}
+
 @test "files have at most 500 lines, headers at most 200" {
   git ls-files -- '*.cpp' '*.hpp' '*.bats' '*.bash' 'dev' ':!tests/data' | xargs wc -l |
     awk '$2 != "total" && $1 > ($2 ~ /\.hpp$/ ? 200 : 500) {print $2 ": " $1; bad = 1} END {exit bad}'
