@@ -1,4 +1,4 @@
-# Documents of version 0.5.0-dev (matrix SD-*): converted to the present meaning, or refused.
+# Documents of version 0.5.0-dev (docs/requirements.md: SD-*): converted to the present meaning, or refused.
 load lib/common
 
 legacy() {

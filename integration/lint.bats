@@ -19,6 +19,14 @@ none() {
   ((missing == 0))
 }
 
+@test "the links of documents lead to files" {
+  local document link missing=0
+  while IFS=: read -r document link; do
+    [[ -e $(dirname "$document")/${link%%#*} ]] || { echo "$document links to $link, which is not there"; missing=1; }
+  done < <(git grep -oP '\]\((?!https?:|#)\K[^)#]+' -- '*.md')
+  ((missing == 0))
+}
+
 @test "files have at most 500 lines, headers at most 200" {
   git ls-files -- '*.cpp' '*.hpp' '*.bats' '*.bash' 'dev' ':!tests/data' | xargs wc -l |
     awk '$2 != "total" && $1 > ($2 ~ /\.hpp$/ ? 200 : 500) {print $2 ": " $1; bad = 1} END {exit bad}'
@@ -91,10 +99,33 @@ limits_are_shown() {
   limits_are_shown
 }
 
-@test "the table of limits has the rows of the matrix, and no other" {
-  [[ -n ${OCIRUN_SPEC_DIR:-} && -e $OCIRUN_SPEC_DIR/matrix.md ]] || skip "OCIRUN_SPEC_DIR has no matrix.md"
-  diff <(sed -n '/^## 1\.7 /,/^## 1\.8 /s/^| \(R-[0-9]*\) .*/\1/p' "$OCIRUN_SPEC_DIR/matrix.md" | sort) \
-    <(requirements "$(limits_table | cut -d'|' -f2)" | sort)
+# rows: prints the ids of the rows of docs/requirements.md, one a line.
+rows() { sed -nE 's/^\| ([A-Z]+-[0-9]+) \|.*/\1/p' docs/requirements.md; }
+
+# marks: prints FILE:LINE:MARK for each mark of a requirement, such as "M-8", in sources and tests.
+marks() {
+  local kinds
+  kinds=$(rows | sed 's/-.*//' | sort -u | paste -sd'|')
+  git grep -nowP -e "(?<![\\w\$-])($kinds)-\\d+(?!\\w)" -- '*.cpp' '*.hpp' '*.bats' '*.bash' '*.tsv' '*.c' integration/lib integration/README.md ':!tests/data'
+}
+
+@test "each mark of a requirement in sources and tests has a row in docs/requirements.md" {
+  local row place missing=0
+  local -A is_row
+  for row in $(rows); do is_row[$row]=1; done
+  while IFS= read -r place; do
+    [[ ${is_row[${place##*:}]:-} ]] || { echo "$place has no row"; missing=1; }
+  done < <(marks)
+  ((missing == 0 && $(marks | wc -l) > 1000))
+}
+
+@test "no requirement has two rows, and each link of a row leads somewhere" {
+  [[ -z $(rows | sort | uniq -d) ]] || { echo "twice: $(rows | sort | uniq -d)"; return 1; }
+  diff <(grep -oP '\]\[\K[a-z0-9]+(?=\])' docs/requirements.md | sort -u) <(sed -nE 's/^\[([a-z0-9]+)\]: https:.*/\1/p' docs/requirements.md | sort)
+}
+
+@test "the table of limits has the rows of cgroups in docs/requirements.md, and no other" {
+  diff <(rows | grep '^R-' | sort) <(requirements "$(limits_table | cut -d'|' -f2)" | sort)
 }
 
 # foreign_modules: prints FILE:MODULE for each module of Python that the files of the tests import, and that neither Python nor they have.

@@ -160,8 +160,11 @@ foreign() {
       FOREIGN+=' kubelet --config --container-runtime --container-runtime-endpoint kubectl --for --timeout'
       FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
       ;;
+    pods/README.md) FOREIGN='docker --compose-file' ;;
+    docs/decisions/*) FOREIGN='skopeo --raw podman --rm' ;;
+    docs/releasing.md) FOREIGN='./dev --all --arch git --sign gpg --armor --detach-sign' ;;
     README.md)
-      FOREIGN='./dev --quick --landing --arch cmake --preset --build --install --prefix podman --runtime --rm --authfile ctr --runc-binary docker --compose-file'
+      FOREIGN='./dev --quick --landing --all --arch cmake --preset --build --install --prefix podman --runtime ctr --runc-binary docker'
       ;;
   esac
 }
@@ -175,7 +178,7 @@ foreign() {
   local FOREIGN of_pod of_ocirun command known place kind option files unknown=0
   of_pod=$(options_of_all && options_of_all pod)
   of_ocirun=$of_pod$'\n'$(for command in $(commands); do options_of_all "$command"; done)
-  mapfile -t files < <(git ls-files -- '*.cpp' '*.hpp' 'man/*.[78]' README.md SECURITY.md ':!tests')
+  mapfile -t files < <(git ls-files -- '*.cpp' '*.hpp' 'man/*.[78]' README.md SECURITY.md pods/README.md 'docs/*.md' ':!tests')
   while read -r place kind option; do
     known=$of_ocirun
     [[ $place$kind != pods/*text ]] || known=$of_pod

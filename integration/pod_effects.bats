@@ -98,7 +98,7 @@ collect() {
 }
 has_printed_all() { pod logs -c "$1" "$POD" | grep -xE 'done|last' >/dev/null; }
 
-@test "AC-1 AC-24 App Container: every attribute of a manifest has an effect, a warning or an error" {
+@test "AC-1 AC-23 App Container: every attribute of a manifest has an effect, a warning or an error" {
   needs_controller cpu
   needs_controller memory
   local id
@@ -162,7 +162,7 @@ END
   done
 }
 
-@test "OAM-1 OAM-24 OAM: every attribute of a workload has an effect, a warning or an error" {
+@test "OAM-1 OAM-38 OAM: every attribute of a workload has an effect, a warning or an error" {
   needs_controller cpu
   needs_controller memory
   local machine

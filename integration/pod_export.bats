@@ -124,7 +124,7 @@ is_valid() {
   export_app --restart never && is_valid
 }
 
-@test "README: each line about many machines runs" {
+@test "pods/README.md: each line about many machines runs" {
   local line count=0
   container web 'echo' 'ports: [{name: http, containerPort: 8080}]' 'livenessProbe: {exec: {command: ["true"]}}'
   while read -r line; do
@@ -132,7 +132,7 @@ is_valid() {
     equal 0 "$status"
     [[ $line == *--output* || $output == *web* ]]
     count=$((count + 1))
-  done < <(sed -n '/^### When one machine/,/^## /p' "$BATS_TEST_DIRNAME/../README.md" | sed -n "s|^ocirun pod|$OCIRUN pod|; /^\//s/ *#.*//p")
+  done < <(sed -n '/^## When one machine/,/^## Processes/p' "$BATS_TEST_DIRNAME/../pods/README.md" | sed -n "s|^ocirun pod|$OCIRUN pod|; /^\//s/ *#.*//p")
   equal 5 "$count"
   [[ -s stack/compose.yaml ]]
 }

@@ -1,4 +1,5 @@
-// The document as a whole (matrix D-1 … D-10, T-1 … T-10), and the entry points of config.hpp.
+// The document as a whole (docs/requirements.md: D-1 … D-10, T-1 … T-10), and the entry points of
+// config.hpp.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -212,7 +213,7 @@ Result<std::string> upgrade_document(std::string_view text) {
   return std::move(out).take() + "\n";
 }
 
-// `hooks` (matrix H-1 … H-5).
+// `hooks` (docs/requirements.md: H-1 … H-5).
 
 namespace {
 

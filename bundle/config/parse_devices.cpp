@@ -1,4 +1,4 @@
-// `linux.devices` and `linux.netDevices` (matrix L-20 … L-29).
+// `linux.devices` and `linux.netDevices` (docs/requirements.md: L-20 … L-29).
 
 #include <sys/stat.h>
 

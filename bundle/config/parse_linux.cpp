@@ -1,4 +1,5 @@
-// Members of `linux` without a parse_*.cpp of their own (matrix L-30 … L-37, R-1, I-1 … I-7).
+// Members of `linux` without a parse_*.cpp of their own (docs/requirements.md: L-30 … L-37, R-1,
+// I-1 … I-7).
 
 #include <sys/personality.h>
 
@@ -185,7 +186,8 @@ constexpr auto kLinux = fields<Config>(
 
 bool read_linux(Value at, Config& out) { return kLinux(at, out); }
 
-// `linux.namespaces`, `uidMappings`, `gidMappings`, `timeOffsets` (matrix L-1 … L-12).
+// `linux.namespaces`, `uidMappings`, `gidMappings`, `timeOffsets` (docs/requirements.md: L-1 …
+// L-12).
 
 namespace {
 

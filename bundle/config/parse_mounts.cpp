@@ -1,4 +1,4 @@
-// `mounts` (matrix M-1 … M-8).
+// `mounts` (docs/requirements.md: M-1 … M-8).
 
 #include "bundle/config/sections.hpp"
 #include "bundle/json/writer.hpp"

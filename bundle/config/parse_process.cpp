@@ -1,4 +1,4 @@
-// `process` (matrix P-1 … P-22).
+// `process` (docs/requirements.md: P-1 … P-22).
 
 #include <linux/sched.h>
 

@@ -1,5 +1,5 @@
-// `linux.resources` (matrix R-10 … R-43). Clients send 0 for "not set" in some members: such a
-// member stays empty.
+// `linux.resources` (docs/requirements.md: R-10 … R-43). Clients send 0 for "not set" in some
+// members: such a member stays empty.
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// `linux.seccomp` (matrix S-1 … S-9).
+// `linux.seccomp` (docs/requirements.md: S-1 … S-9).
 
 #include <algorithm>
 

@@ -36,8 +36,8 @@ std::vector<std::string> check_config(const Config& config, Value root);
 void check_legacy_rules(const Node& root, Report& report);
 
 /// Rewrites a 0.5 or 0.6 document in place into its 1.3 form, the only form that the readers know
-/// (matrix §3). An old name together with its new name is a problem. Messages about a rewritten
-/// member still point to the user's original.
+/// (docs/requirements.md: SD). An old name together with its new name is a problem. Messages about
+/// a rewritten member still point to the user's original.
 void legacy_to_current(Document& document, Report& report);
 
 }  // namespace ocirun::bundle

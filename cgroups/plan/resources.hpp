@@ -8,8 +8,8 @@
 
 namespace ocirun::cgroups {
 
-/// linux.resources (matrix R-10 … R-46) as config.json has it. An absent value means "leave the
-/// kernel's value alone".
+/// linux.resources (docs/requirements.md: R-10 … R-46) as config.json has it. An absent value means
+/// "leave the kernel's value alone".
 struct DeviceRule {
   bool allow = false;
   char type = 'a';                    // 'a', 'b', 'c'

@@ -190,9 +190,11 @@ class Decider {
   std::uint32_t default_answer_;
   std::vector<Mention> mentions_;
   std::vector<std::string>& warnings_;
-  std::size_t count_ = 0;                 // of conditional answers
-  const Mention* disagreeing_ = nullptr;  // the first rule for the current number that may match
-                                          // a call together with an earlier one
+  std::size_t count_ = 0;  // the conditional answers of all system calls so far
+  // For the system call in work: the first rule that contradicts an earlier one, because some
+  // arguments match both rules and their actions differ. decide_number() warns of this rule.
+  // Example: ERRNO if argument 0 is above 4, then LOG if it is below 9, for a call with 5.
+  const Mention* disagreeing_ = nullptr;
 };
 
 // The kernel compares the actions as signed numbers.

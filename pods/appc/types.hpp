@@ -6,7 +6,7 @@
 
 namespace ocirun::pods {
 
-/// Reads an App Container pod manifest (matrix §5.2, AC-1 … AC-23) into `out` and reports every
+/// Reads an App Container pod manifest (AC-1 … AC-23) into `out` and reports every
 /// problem; an unknown name is a problem.
 void read_appc(Value at, Pod& out);
 

@@ -35,7 +35,7 @@ inline Judgement not_applicable(std::string reason) {
 /// How binding a clause is: kMust for MUST and SHALL.
 enum class Level : std::uint8_t { kMust, kShould, kMay };
 
-/// A clause of the contract (matrix §5.3).
+/// A clause of the contract (docs/requirements.md, KN).
 struct Clause {
   std::string_view id;  // "KN-7"
   Level level;

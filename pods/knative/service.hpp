@@ -7,8 +7,8 @@
 
 namespace ocirun::pods {
 
-/// Reads a Service, Configuration or Revision of serving.knative.dev/v1 (matrix §5.3) into `out`
-/// and reports every problem; an unknown name is a problem.
+/// Reads a Service, Configuration or Revision of serving.knative.dev/v1 (docs/requirements.md, KN)
+/// into `out` and reports every problem; an unknown name is a problem.
 void read_knative(bundle::Value at, Pod& out);
 
 /// spec of a Revision, which is spec.template.spec of a Service or Configuration. Reads the

@@ -9,7 +9,7 @@
 
 namespace ocirun::pods {
 
-/// Reads an OAM ContainerizedWorkload, core.oam.dev/v1alpha2 (matrix §5.1, OAM-1 … OAM-38), into
+/// Reads an OAM ContainerizedWorkload, core.oam.dev/v1alpha2 (OAM-1 … OAM-38), into
 /// `out` and reports every problem; an unknown name is a problem.
 void read_oam(bundle::Value at, Pod& out);
 

@@ -8,7 +8,7 @@
 
 namespace ocirun::pods {
 
-/// Reads a Container resource of Radius (matrix §5.4, RX-1 … RX-19) into `out` and reports every
+/// Reads a Container resource of Radius (RX-1 … RX-19) into `out` and reports every
 /// problem; an unknown name is a problem.
 void read_radius(Value at, Pod& out);
 

@@ -25,7 +25,7 @@ inline constexpr linux::Named<LogLevel> kLogLevelNames[] = {
 using CgroupManager = cgroups::Manager;
 enum class Rootless { kAuto, kYes, kNo };
 
-/// The options before the command (matrix 4.2).
+/// The options before the command.
 struct GlobalOptions {
   HostPath root;  // the state root
   bool root_is_explicit = false;

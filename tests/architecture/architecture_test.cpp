@@ -30,15 +30,15 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"pods", {"pods", "bundle", "cgroups", "linux"}},  // a client of the runtime's command line
 };
 
-/// The folders ("rooms") of the README's architecture picture, from the top: "runtime/cli", …,
+/// The folders ("rooms") of the picture in CONTRIBUTING.md, from the top: "runtime/cli", …,
 /// "hooks", …. Files directly in a floor's folder belong to the top room of the floor.
 std::vector<std::string> read_rooms() {
-  std::ifstream readme(fs::path(OCIRUN_SOURCE_DIR) / "README.md");
+  std::ifstream document(fs::path(OCIRUN_SOURCE_DIR) / "CONTRIBUTING.md");
   const std::regex row(R"re(^(?:([a-z]+)/|   ) +([a-z]+)?   +\S.*$)re");
   std::vector<std::string> rooms;
   std::string floor;
   bool in_picture = false;
-  for (std::string line; std::getline(readme, line);) {
+  for (std::string line; std::getline(document, line);) {
     if (line == "```") {
       if (!rooms.empty()) break;
       continue;
@@ -239,14 +239,14 @@ BOOST_AUTO_TEST_CASE(a_folder_includes_only_from_the_floors_below_it) {
              });
 }
 
-BOOST_AUTO_TEST_CASE(a_room_includes_only_from_the_rooms_below_it_in_the_picture_of_the_readme) {
+BOOST_AUTO_TEST_CASE(a_room_includes_only_from_the_rooms_below_it_in_the_picture) {
   const std::vector<std::string> rooms = read_rooms();
   BOOST_REQUIRE(rooms.size() > 20);
   for (const std::string& room : rooms)
     BOOST_CHECK_MESSAGE(fs::is_directory(fs::path(OCIRUN_SOURCE_DIR) / room), room);
   for (const Source& source : sources())
     BOOST_CHECK_MESSAGE(height(rooms, source.name) < rooms.size(),
-                        source.name << " is in no room of the README's picture");
+                        source.name << " is in no room of CONTRIBUTING.md's picture");
   each_match(R"re(^\s*#\s*include\s+"([^"]+)")re",
              [&](const Source& source, const std::string& where, const std::smatch& match) {
                const std::string included = match[1];

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(every_bad_document_fails_with_one_clear_error) {
   BOOST_TEST(freebsd.warnings.size() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(the_0_5_0_dev_example_parses_as_it_is) {  // matrix §3
+BOOST_AUTO_TEST_CASE(the_0_5_0_dev_example_parses_as_it_is) {  // SD
   Parsed parsed = parse_config(read_text(spec_directory() + "/seed-0.5.0-dev-example.json"),
                                kBundle, UnknownNames::kTold);
   for (const std::string& problem : parsed.problems) BOOST_ERROR(problem);

@@ -1,4 +1,4 @@
-// App Container pod manifest: matrix §5.2.
+// App Container pod manifest: docs/requirements.md.
 
 #include <algorithm>
 #include <cerrno>

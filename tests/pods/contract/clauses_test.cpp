@@ -1,4 +1,4 @@
-// The clauses of the Knative runtime contract: matrix §5.3.
+// The clauses of the Knative runtime contract: docs/requirements.md.
 
 #include "pods/contract/clauses.hpp"
 

@@ -1,4 +1,4 @@
-// Knative Service, Configuration and Revision: matrix §5.3, as far as a document can keep the
+// Knative Service, Configuration and Revision: as far as a document can keep the
 // contract.
 
 #include "tests/pods/documents/full.hpp"

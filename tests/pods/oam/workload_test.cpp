@@ -1,4 +1,4 @@
-// OAM ContainerizedWorkload: matrix §5.1.
+// OAM ContainerizedWorkload: docs/requirements.md.
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Container resource of Radius: matrix §5.4.
+// Container resource of Radius: docs/requirements.md.
 
 #include "pods/documents/needs.hpp"
 #include "tests/pods/documents/full.hpp"
