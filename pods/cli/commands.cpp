@@ -14,11 +14,7 @@ Result<void> print(std::string_view text) {
   return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout");
 }
 
-void warn(std::string_view sentence) {
-  static_cast<void>(linux::write_all(
-      Fd{STDERR_FILENO},
-      fmt::format("ocirun: warning: {}\n", linux::in_one_line(std::string(sentence)))));
-}
+void warn(std::string_view sentence) { note(fmt::format("warning: {}", sentence)); }
 
 void note(std::string_view sentence) {
   static_cast<void>(linux::write_all(
@@ -26,9 +22,7 @@ void note(std::string_view sentence) {
 }
 
 void print_error(const Command& command, Error error) {
-  error.within(fmt::format("pod {}", command.name));
-  static_cast<void>(linux::write_all(
-      Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", linux::in_one_line(error.message()))));
+  note(error.within(fmt::format("pod {}", command.name)).message());
 }
 
 Result<std::vector<std::string>> read_ignored(const Arguments& arguments) {

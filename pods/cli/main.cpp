@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bundle/cli/help.hpp"
-#include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/options.hpp"
@@ -96,8 +95,6 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);  // the reader of a pod's lines may end before the pod
   const auto status = linux::within_memory([&] { return pods::cli::run_words(argc, argv); });
   if (status) return *status;
-  static_cast<void>(
-      linux::write_all(Fd{STDERR_FILENO},
-                       fmt::format("ocirun: {}\n", linux::in_one_line(status.error().message()))));
+  pods::cli::note(status.error().message());
   return 1;
 }
