@@ -28,31 +28,70 @@ all_by() {
 
 needs_shell() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 
-# Prints the long options of --help, and their letters for zsh and fish, which offer them.
-options_of() { # SHELL [COMMAND]
-  local letters='^  ((-.), )? *(--[a-z0-9-]+).*'
-  "$OCIRUN" "${@:2}" --help | case $1 in
-    bash) sed -nE "s/$letters/\\3/p" ;;
-    *) sed -nE "s/$letters/\\2 \\3/p" ;;
-  esac | tr ' ' '\n' | grep .
-  [[ $# == 1 ]] || case $1 in bash) echo --help ;; *) printf '%s\n' --help -h ;; esac
+# Prints the options of --help, long and with their letters, and --help itself.
+options_of() { # WORD…
+  "$OCIRUN" "$@" --help | sed -nE 's/^  ((-.), |    )(--[a-z0-9-]+).*/\2 \3/p' | tr ' ' '\n' | grep .
+  printf '%s\n' --help -h
 }
-commands() { "$OCIRUN" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+commands() { # [pod]
+  "$OCIRUN" "$@" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z]+) .*/\1/p'
+}
 
-# completes_the_table SHELL: every command, and every option of each command, is offered.
+# completes_the_table SHELL: every command, and every option of each command, is offered; those of `pod` as well.
 completes_the_table() {
   local shell=$1 command
   needs_shell "$shell"
   # shellcheck disable=SC2046 # a word each
   offered "ocirun " $(commands)
   # shellcheck disable=SC2046
-  offered "ocirun -" $(options_of "$shell")
+  offered "ocirun -" $(options_of)
   for command in $(commands); do
-    [[ $command != pod ]] || has_pods || continue
+    [[ $command != pod ]] || continue
     # shellcheck disable=SC2046
-    offered "ocirun $command -" $(options_of "$shell" "$command")
+    offered "ocirun $command -" $(options_of "$command")
   done
+  if has_pods; then
+    # shellcheck disable=SC2046
+    offered "ocirun pod " $(commands pod)
+    [[ $(commands pod | wc -l) -ge 21 ]]
+    for command in $(commands pod); do
+      # shellcheck disable=SC2046
+      offered "ocirun --log-level debug pod $command -" $(options_of pod "$command")
+    done
+  fi
   all_by "$shell"
+}
+
+# Directories such as pods, their containers, volumes and networks have.
+completes_names_of_pods() {
+  local data="--data $TMP/data"
+  needs_shell "$1"
+  has_pods || skip "this build has no pods"
+  mkdir -p data/pods/{web/containers/{app,log},db/containers/app} data/volumes/store data/networks/back data/elsewhere
+  mkdir 'data/pods/$(touch evil)' 'data/pods/a;touch evil' $'data/pods/\e[31mred'
+  ln -s ../elsewhere data/pods/link
+  offered "ocirun pod logs $data " db web
+  offered "ocirun pod logs --data=$TMP/data w" web
+  offered "ocirun pod exec $data -c " app log
+  offered "ocirun pod exec $data -c log " web
+  offered "ocirun pod exec $data web s"
+  offered "ocirun pod logs $data web --container=" app log
+  offered "ocirun pod stop $data web " db
+  offered "ocirun pod kill $data web SIGTE" SIGTERM
+  offered "ocirun pod cp $data /y we" web:
+  offered "ocirun pod cp $data web:/x --container=" app log
+  offered "ocirun pod volumes $data remove " store
+  offered "ocirun pod run $data --network " back
+  offered "ocirun pod run $data --volume " store
+  offered "ocirun pod status --format=j" json
+  offered "ocirun pod run --replace=" always
+  offered "ocirun pod run --net h" host
+  offered "ocirun pod status --data $TMP/nosuch "
+  mkdir files
+  touch files/file
+  offered "ocirun pod run --env-file=$TMP/files/fi" "$TMP/files/file"
+  all_by "$1"
+  equal "" "$(find "$TMP" -name evil -o -name nosuch)"
 }
 
 completes_values() {
@@ -147,6 +186,10 @@ runs_nothing() {
 @test "zsh completes ids of containers that the command takes" { completes_ids zsh; }
 @test "fish completes ids of containers that the command takes" { completes_ids fish; }
 
+@test "bash completes names of pods, containers, volumes and networks" { completes_names_of_pods bash; }
+@test "zsh completes names of pods, containers, volumes and networks" { completes_names_of_pods zsh; }
+@test "fish completes names of pods, containers, volumes and networks" { completes_names_of_pods fish; }
+
 @test "what lies in the state root or in the line is never run by the completion of bash" { runs_nothing bash; }
 @test "what lies in the state root or in the line is never run by the completion of zsh" { runs_nothing zsh; }
 @test "what lies in the state root or in the line is never run by the completion of fish" { runs_nothing fish; }
@@ -158,4 +201,23 @@ runs_nothing() {
     ! command -v "$shell" >/dev/null || "$shell" -n "$TMP/script.$shell"
   done
   ! command -v shellcheck >/dev/null || shellcheck -s bash "$TMP/script.bash"
+}
+
+@test "the command behind completion prints no error, and reads nothing but the line's own directories" {
+  local line
+  for line in "" "x" "--root" "--root /nosuch state" "--rootless=maybe state" "state --nosuch" "pod" "pod x" "pod logs --data /nosuch" "pod --data"; do
+    # shellcheck disable=SC2086 # a word each
+    run --separate-stderr "$OCIRUN" __complete $line ""
+    equal "0 " "$status $stderr"
+  done
+  run --separate-stderr "$OCIRUN" __complete
+  equal "0  " "$status $output $stderr"
+  [[ ! -e /nosuch ]]
+  if has_pods && command -v strace >/dev/null; then
+    mkdir -p data/pods/web/containers/app
+    echo '{' >data/pods/web/pod.json
+    strace -f -qq -o trace -e trace=openat,open "$OCIRUN" __complete pod exec --data "$TMP/data" -c "" >output
+    equal app "$(<output)"
+    ! grep 'data.*pod.json' trace
+  fi
 }

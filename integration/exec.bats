@@ -11,6 +11,8 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   succeeds "from the caller"
   run ocirun exec "$ID" sh -c 'kill -TERM $$'
   exits 143
+  run ocirun exec "$ID" -- echo -- hi # as kubectl writes it
+  succeeds "-- hi"
 }
 
 @test "exec's own failures have status 255 and runc's words" {

@@ -14,7 +14,7 @@ options_of_help() { # [COMMAND...]
 options_of_page() { # of the page at standard input
   sed -nE '/^\.It Fl/{s/^\.It //; s/Fl -([a-z0-9-]+)/--\1/; s/Fl (.) , /-\1 /; s/ Ns Op .*| Ar .*/ value/; p}' | sort -u
 }
-commands() { "$OCIRUN" "$@" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; } # [pod]
+commands() { "$OCIRUN" "$@" --help | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; } # [pod]
 has_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]]; }
 
 # section PAGE HEADING: prints the section or subsection.
@@ -142,7 +142,7 @@ foreign() {
     pods/cli/export.cpp) FOREIGN='docker --resolve-image' ;;
     pods/export/swarm.cpp) FOREIGN='docker --compose-file --with-registry-auth' ;;
     pods/export/swarm_mounts.cpp) FOREIGN='docker --label-add' ;;
-    runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
+    bundle/cli/mistakes.cpp) FOREIGN='docker --interactive' ;;
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
     man/ocirun-create.8) FOREIGN='mount --rbind' ;;

@@ -42,6 +42,7 @@ checked() {
   for command in create exec update events; do checked 0 "$command" --help; done
   local shell
   for shell in bash zsh fish; do checked 0 completion "$shell"; done
+  for command in start exec pod; do checked 0 __complete "$command" ""; done
   checked 0 features
   cd "$TMP"
   checked 0 spec

@@ -251,7 +251,7 @@ valid_with() {
   exits 1 "container with given ID already exists: $ID: choose another id (\`ocirun run --bundle BUNDLE ID\`)"
   output_mentions "\`ocirun --root $ROOT delete --force $ID\`"
   run ocirun run "$TMP/$ID" "$ID-2"
-  exits 1 "too many operands; usage: ocirun run BUNDLE | [--bundle BUNDLE] ID"
+  exits 1 "\"$ID-2\" is one operand too many: run takes BUNDLE | [--bundle BUNDLE] ID"
   mv "$TMP/$ID" "$BUNDLE"
 }
 

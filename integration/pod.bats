@@ -114,7 +114,7 @@ END
   done
   run "$OCIRUN" pod validate --help
   succeeds
-  output_mentions 'usage: ocirun pod validate FILE...'
+  output_mentions 'usage: ocirun pod validate [OPTION...] FILE...'
 }
 
 @test "AC-5 the seed's App Container example is refused, because its image ids are no hashes" {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/cli/arguments.hpp"
+#include "bundle/cli/completion.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "pods/documents/workload.hpp"
@@ -17,41 +18,13 @@
 
 namespace ocirun::pods::cli {
 
-/// An option of a command. The parser and the help read the command's table of options.
-struct Option {
-  std::string_view name;   // "profile"
-  std::string_view value;  // "DIR"; empty: a switch; "[=SECONDS]": a value may follow behind "="
-  std::string_view help;
-  char letter = 0;  // of the short form, "-f"; 0: none
-};
-
-/// The options and operands behind a command's name.
-class Arguments {
- public:
-  /// Parses `words`: `--name value`, `--name=value` and `--switch` may stand anywhere. All words
-  /// behind `--` are operands, and so is "-". With `stops`, all words behind the first operand are
-  /// operands, because they belong to another program. Errors: an option that is not in `options`,
-  /// a missing value.
-  static Result<Arguments> parse(std::span<const std::string> words,
-                                 std::span<const Option> options, bool stops = false);
-
-  /// Gives a value to an option that is not on the command line.
-  void set_default(std::string_view option, std::string value);
-  bool has(std::string_view option) const { return values_.contains(option); }
-  /// All values of an option that may be repeated, in their order.
-  std::vector<std::string> values(std::string_view option) const;
-  /// The last value of the option; "" for a switch.
-  std::optional<std::string> value(std::string_view option) const;
-  /// The options of the command line but `left_out`, each as a word that parse() reads again, in
-  /// the order of the table `options`.
-  std::vector<std::string> words_but(std::span<const Option> options,
-                                     std::span<const std::string_view> left_out) const;
-  const std::vector<std::string>& operands() const { return operands_; }
-
- private:
-  std::multimap<std::string, std::string, std::less<>> values_;
-  std::vector<std::string> operands_;
-};
+using bundle::cli::Arguments;
+using bundle::cli::Completes;
+using bundle::cli::kAnyNumber;
+using bundle::cli::Operand;
+using bundle::cli::Option;
+using bundle::cli::OptionPlacement;
+using bundle::cli::Times;
 
 /// How `ocirun pod` was called: the command line of `ocirun` before the command of `pod`.
 struct Caller {
@@ -61,22 +34,14 @@ struct Caller {
   bool is_ordinary = false;  // the user was not root, and may be root of a user namespace now
 };
 
-inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+/// kRoot: the command makes or removes files of several owners. An ordinary user becomes root of a
+/// user namespace before it runs.
+enum class Rights : std::uint8_t { kOwn, kRoot };
 
 /// A command of `ocirun pod`.
-struct Command {
-  std::string_view name;
-  std::string_view operands;
-  std::string_view summary;
-  std::span<const Option> options;
-  std::size_t least_operands;
-  std::size_t most_operands;
+struct Command : bundle::cli::Syntax {
   Result<int> (*run)(const Arguments& arguments, const Caller& caller);  // the exit status
-  bool takes_program =
-      false;  // the words behind the first operand are the command line of another program
-  /// The command makes or removes files of several owners. An ordinary user becomes root of a user
-  /// namespace before `run`.
-  bool needs_root = false;
+  Rights rights = Rights::kOwn;
 };
 
 /// Checks documents or, with --profile, bundles.
@@ -87,6 +52,14 @@ extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
 extern const Command kPorts, kStats, kCopy;
 extern const Command kWait, kKill;
 extern const Command kImages, kPull, kVolumes;
+
+/// The command line of `ocirun pod`.
+extern const bundle::cli::Program kProgram;
+/// nullptr: there is none.
+const Command* find_command(std::string_view name);
+/// The names that completion offers: of pods, their containers, volumes and networks. Lists
+/// directories of --data, and nothing else.
+std::vector<bundle::cli::Candidate> names_for(const bundle::cli::Question& question);
 
 /// Prints to stdout. Errors: stdout is closed, or its disk is full.
 Result<void> print(std::string_view text);
@@ -99,10 +72,6 @@ void note(std::string_view sentence);
 /// status is not 1.
 void print_error(const Command& command, Error error);
 
-inline constexpr Option kDataOption{"data", "DIR",
-                                    "keep images and pods below DIR (default /var/lib/ocirun)"};
-inline constexpr Option kIgnoreOption{
-    "ignore", "NAME[,NAME]", "warn of what the document has and is not supported, by its NAME"};
 /// The names of --ignore. Errors: a name is empty.
 Result<std::vector<std::string>> read_ignored(const Arguments& arguments);
 /// The error for a name of --ignore that no refused part of the document has.
@@ -119,9 +88,6 @@ std::string shown_name(const std::string& file);
 /// Whether --format is json. Errors: it is neither json nor text.
 Result<bool> wants_json(const Arguments& arguments);
 
-/// The options that complete a document, for `run` and `plan`, followed by the command's `own`
-/// options.
-std::vector<Option> with_given_options(std::span<const Option> own);
 enum class Empty : std::uint8_t { kRefused, kAllowed };
 /// "NAME=VALUE" of each use of an option. `empty`: whether VALUE may be "". Errors: another form; a
 /// NAME that is given twice.
@@ -129,13 +95,6 @@ Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
                                                     std::string_view option,
                                                     Empty empty = Empty::kRefused);
 
-inline constexpr Option kPullSecretOption{
-    "pull-secret", "NAME=AUTHFILE",
-    "the file with the credentials of the pull secret NAME, as `skopeo login` writes it"};
-inline constexpr Option kPlainHttpOption{
-    "plain-http", "HOST[:PORT]", "speak with this registry without TLS, or without verifying it"};
-inline constexpr Option kPullTimeoutOption{
-    "pull-timeout", "SECONDS", "give a pull up when nothing arrives for so long (default 120)"};
 /// The values of --pull, --pull-secret, --plain-http and --pull-timeout. Errors name the option.
 Result<Pulling> read_pulling(const Arguments& arguments);
 /// Warns of each pull secret of the document that no --pull-secret gives.

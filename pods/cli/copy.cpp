@@ -5,6 +5,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
 #include "pods/run/container_root.hpp"
 #include "pods/run/user_namespace.hpp"
@@ -14,8 +15,8 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kCopyOptions{
-    Option{"container", "CONTAINER", "in which container (default: the only one)", 'c'},
-    Option{"user", "UID[:GID]", "who owns what is copied into the container (default 0:0)"},
+    kContainerOption,
+    Option{"user", 0, "UID[:GID]", "who owns what is copied into the container (default 0:0)"},
     kDataOption,
 };
 
@@ -145,12 +146,12 @@ Result<int> copy(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kCopy{.name = "cp",
-                    .operands = "POD:PATH HOSTPATH | HOSTPATH POD:PATH",
-                    .summary = "copy files out of a container that runs, or into it",
-                    .options = kCopyOptions,
-                    .least_operands = 2,
-                    .most_operands = 2,
-                    .run = copy};
+const Command kCopy{{"cp",
+                     "POD:PATH HOSTPATH | HOSTPATH POD:PATH",
+                     "copy files out of a container that runs, or into it",
+                     kCopyOptions,
+                     {2, 2},
+                     {Operand{Completes::kPodOrFile}, Operand{Completes::kPodOrFile}}},
+                    copy};
 
 }  // namespace ocirun::pods::cli

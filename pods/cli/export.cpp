@@ -9,6 +9,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/images/reference.hpp"
 #include "pods/model/scalars.hpp"
 #include "pods/prepare/output_files.hpp"
@@ -26,21 +27,26 @@ constexpr linux::Named<EndpointMode> kEndpointModes[] = {{"vip", EndpointMode::k
                                                          {"dnsrr", EndpointMode::kDnsrr}};
 
 constexpr std::array kExportOwnOptions{
-    Option{"to", "kubernetes|swarm", "the engine"},
-    Option{"kind", "Deployment|Pod|StatefulSet",
+    Option{"to", 0, "kubernetes|swarm", "the engine", Completes::kWords},
+    Option{"kind", 0, "Deployment|Pod|StatefulSet",
            "the object of Kubernetes (default: Deployment if the containers are always restarted, "
-           "else Pod)"},
-    Option{"runtime-class", "NAME",
+           "else Pod)",
+           Completes::kWords},
+    Option{"runtime-class", 0, "NAME",
            "the runtime of the pods in Kubernetes; ocirun comes with its RuntimeClass"},
-    Option{"size", "NAME=SIZE",
-           "write a claim of SIZE, such as 1Gi, for the persistent volume NAME"},
-    Option{"output", "DIR", "write compose.yaml and the files of its configs into DIR, for Swarm",
-           'o'},
-    Option{"port-mode", "ingress|host",
-           "open the ports on all nodes of Swarm (default), or on those of the containers"},
-    Option{"endpoint-mode", "vip|dnsrr",
-           "the name of a service of Swarm leads to one address (default), or to all containers"},
-    Option{"lossy", "", "write what the engine cannot say as comments, instead of an error"},
+    Option{"size", 0, "NAME=SIZE",
+           "write a claim of SIZE, such as 1Gi, for the persistent volume NAME",
+           Completes::kNothing, Times::kMany},
+    Option{"output", 'o', "DIR",
+           "write compose.yaml and the files of its configs into DIR, for Swarm",
+           Completes::kDirectory},
+    Option{"port-mode", 0, "ingress|host",
+           "open the ports on all nodes of Swarm (default), or on those of the containers",
+           Completes::kWords},
+    Option{"endpoint-mode", 0, "vip|dnsrr",
+           "the name of a service of Swarm leads to one address (default), or to all containers",
+           Completes::kWords},
+    Option{"lossy", 0, {}, "write what the engine cannot say as comments, instead of an error"},
 };
 
 /// --image NAME=docker://REFERENCE
@@ -230,16 +236,16 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
   return 0;
 }
 
-const std::vector<Option> kExportOptions = with_given_options(kExportOwnOptions);
+constexpr std::array kExportOptions = bundle::cli::joined(kGivenOptions, kExportOwnOptions);
 
 }  // namespace
 
-const Command kExport{.name = "export",
-                      .operands = "--to kubernetes|swarm FILE",
-                      .summary = "write a document for many machines: Kubernetes or Docker Swarm",
-                      .options = kExportOptions,
-                      .least_operands = 1,
-                      .most_operands = 1,
-                      .run = run_export};
+const Command kExport{{"export",
+                       "--to kubernetes|swarm FILE",
+                       "write a document for many machines: Kubernetes or Docker Swarm",
+                       kExportOptions,
+                       {1, 1},
+                       {kOneFile}},
+                      run_export};
 
 }  // namespace ocirun::pods::cli

@@ -6,6 +6,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/images/catalogue.hpp"
 #include "pods/run/manage.hpp"
 
@@ -13,7 +14,7 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kImagesOptions{
-    Option{"format", "FORMAT", "json, or text (the default)"},
+    kFormatOption,
     kDataOption,
 };
 
@@ -66,14 +67,13 @@ Result<int> images(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kImages{.name = "images",
-                      .operands = "[prune]",
-                      .summary = "list the unpacked images; prune removes those that no pod uses",
-                      .options = kImagesOptions,
-                      .least_operands = 0,
-                      .most_operands = 1,
-                      .run = images,
-                      .takes_program = false,
-                      .needs_root = true};
+const Command kImages{{"images",
+                       "[prune]",
+                       "list the unpacked images; prune removes those that no pod uses",
+                       kImagesOptions,
+                       {0, 1},
+                       {Operand{Completes::kWords}}},
+                      images,
+                      Rights::kRoot};
 
 }  // namespace ocirun::pods::cli

@@ -7,6 +7,7 @@
 
 #include "linux/base/name_table.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
@@ -15,7 +16,8 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kKillOptions{
-    Option{"container", "CONTAINER", "only to this container (default: to all that run)", 'c'},
+    Option{"container", 'c', "CONTAINER", "only to this container (default: to all that run)",
+           Completes::kPodContainer},
     kDataOption,
 };
 
@@ -55,12 +57,12 @@ Result<int> send_to_pod(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kKill{.name = "kill",
-                    .operands = "POD [SIGNAL]",
-                    .summary = "send a signal (default SIGTERM) to the programs of a pod",
-                    .options = kKillOptions,
-                    .least_operands = 1,
-                    .most_operands = 2,
-                    .run = send_to_pod};
+const Command kKill{{"kill",
+                     "POD [SIGNAL]",
+                     "send a signal (default SIGTERM) to the programs of a pod",
+                     kKillOptions,
+                     {1, 2},
+                     {kOnePod, Operand{Completes::kSignal}}},
+                    send_to_pod};
 
 }  // namespace ocirun::pods::cli

@@ -10,6 +10,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/logs/line.hpp"
 #include "pods/logs/reader.hpp"
 #include "pods/run/event_log.hpp"
@@ -19,11 +20,11 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kLogsOptions{
-    Option{"container", "CONTAINER", "only the log of CONTAINER", 'c'},
-    Option{"follow", "", "wait for more until the pod has ended", 'f'},
-    Option{"since", "TIME", "lines of the last 10m, 1h30m …, or since 2026-11-25T01:02:03Z"},
-    Option{"tail", "NUMBER", "the last lines"},
-    Option{"timestamps", "", "print the time of each line", 't'},
+    Option{"container", 'c', "CONTAINER", "only the log of CONTAINER", Completes::kPodContainer},
+    Option{"follow", 'f', {}, "wait for more until the pod has ended"},
+    Option{"since", 0, "TIME", "lines of the last 10m, 1h30m …, or since 2026-11-25T01:02:03Z"},
+    Option{"tail", 0, "NUMBER", "the last lines"},
+    Option{"timestamps", 't', {}, "print the time of each line"},
     kDataOption,
 };
 
@@ -87,18 +88,18 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kLogs{.name = "logs",
-                    .operands = "POD",
-                    .summary = "print what the containers of a pod have written",
-                    .options = kLogsOptions,
-                    .least_operands = 1,
-                    .most_operands = 1,
-                    .run = logs};
+const Command kLogs{{"logs",
+                     "POD",
+                     "print what the containers of a pod have written",
+                     kLogsOptions,
+                     {1, 1},
+                     {kOnePod}},
+                    logs};
 
 namespace {
 
 constexpr std::array kEventsOptions{
-    Option{"follow", "", "wait for more until the pod has ended", 'f'},
+    Option{"follow", 'f', {}, "wait for more until the pod has ended"},
     kDataOption,
 };
 
@@ -136,12 +137,12 @@ Result<int> events(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kEvents{.name = "events",
-                      .operands = "POD",
-                      .summary = "print what has happened to a pod, a JSON object in each line",
-                      .options = kEventsOptions,
-                      .least_operands = 1,
-                      .most_operands = 1,
-                      .run = events};
+const Command kEvents{{"events",
+                       "POD",
+                       "print what has happened to a pod, a JSON object in each line",
+                       kEventsOptions,
+                       {1, 1},
+                       {kOnePod}},
+                      events};
 
 }  // namespace ocirun::pods::cli

@@ -5,75 +5,38 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <vector>
 
-#include "bundle/json/report.hpp"
-#include "linux/base/file_io.hpp"
+#include "bundle/cli/help.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/text.hpp"
-#include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/ordinary_user.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
 
-const std::array kCommands{&kRun,  &kStart,  &kRestart, &kStatus, &kPorts, &kStats,  &kLogs,
-                           &kExec, &kCopy,   &kKill,    &kWait,   &kStop,  &kDelete, &kEvents,
-                           &kPull, &kImages, &kVolumes, &kPlan,   &kUnit,  &kExport, &kValidate};
-
-std::string option_lines(const Command& command) {
-  std::string text;
-  for (const Option& option : command.options) {
-    const std::string letter = option.letter == 0 ? "   " : fmt::format("-{},", option.letter);
-    const std::string_view blank = option.value.empty() || option.value.front() == '[' ? "" : " ";
-    text += fmt::format("  {} --{:<22} {}\n", letter,
-                        fmt::format("{}{}{}", option.name, blank, option.value), option.help);
-  }
-  return text;
-}
-
 std::string help_text() {
-  std::string text =
-      "usage: ocirun pod COMMAND OPERAND...\n\n"
+  std::string text = fmt::format(
+      "usage: ocirun pod COMMAND [OPTION...] [OPERAND...]\n\n"
       "Works on workload documents: OAM ContainerizedWorkload, App Container pod manifest, "
       "Knative\n"
       "Service, Kubernetes Pod, Deployment or StatefulSet, Radius container resource; each in "
       "YAML\n"
       "or JSON. \"-\" is standard input.\n\n"
-      "commands:\n";
-  for (const Command* command : kCommands)
-    text += fmt::format("  {:<10}{}\n", command->name, command->summary);
-  for (const Command* command : kCommands)
+      "commands:\n{}",
+      bundle::cli::command_lines(kProgram));
+  for (const bundle::cli::Syntax* command : kProgram.commands)
     if (!command->options.empty())
-      text += fmt::format("\noptions of {}:\n{}", command->name, option_lines(*command));
+      text += fmt::format("\noptions of {}:\n{}", command->name,
+                          bundle::cli::option_lines(command->options));
   return text;
-}
-
-std::string help_text(const Command& command) {
-  std::string text = fmt::format("usage: ocirun pod {} {}\n\n{}\n", command.name, command.operands,
-                                 command.summary);
-  if (!command.options.empty()) text += "\noptions:\n" + option_lines(command);
-  return text;
-}
-
-Error unknown_command(std::string_view word) {
-  std::vector<std::string_view> names;
-  for (const Command* command : kCommands) names.push_back(command->name);
-  const std::string_view near = bundle::nearest(word, names);
-  const std::string hint = near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
-  return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun pod --help", word, hint));
 }
 
 Result<int> run_command(const Command& command, std::span<const std::string> words, Caller caller) {
-  TRY_ASSIGN(Arguments arguments, Arguments::parse(words, command.options, command.takes_program));
-  if (arguments.operands().size() < command.least_operands)
-    return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
-  if (arguments.operands().size() > command.most_operands)
-    return refuse("\"{}\" is one operand too many: {} takes {}",
-                  arguments.operands()[command.most_operands], command.name, command.operands);
+  TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, command, words));
   // Must be known before the process is root of a user namespace.
   const bool uses_data =
       std::ranges::find(command.options, kDataOption.name, &Option::name) != command.options.end();
@@ -82,7 +45,7 @@ Result<int> run_command(const Command& command, std::span<const std::string> wor
     arguments.set_default(kDataOption.name, data.string());
   }
   caller.is_ordinary = ::geteuid() != 0;
-  if (command.needs_root && caller.is_ordinary)
+  if (command.rights == Rights::kRoot && caller.is_ordinary)
     return run_as_root_of_namespace(command, arguments, caller);
   return command.run(arguments, caller);
 }
@@ -90,21 +53,25 @@ Result<int> run_command(const Command& command, std::span<const std::string> wor
 Result<int> run_command(std::span<const std::string> words, const Caller& caller) {
   if (words.empty()) return refuse("pod: a command is missing; see ocirun pod --help");
   const std::string& first = words.front();
-  if (first == "--help" || first == "-h" || first == "help") {
+  if (first == bundle::cli::kCompletionCommand) {
+    TRY(print(bundle::cli::completion_text(kProgram, names_for, words.subspan(1))));
+    return 0;
+  }
+  const bool wants_help = first == "--help" || first == "-h" || first == "help";
+  if (wants_help && (first != "help" || words.size() == 1)) {
     TRY(print(help_text()));
     return 0;
   }
-  const auto found = std::ranges::find(kCommands, first, &Command::name);
-  if (found == kCommands.end())
-    return within(Result<int>(std::unexpected(unknown_command(first))), "pod");
-  const Command& command = **found;
-  for (const std::string& word : words.subspan(1)) {
-    if (word == "--" || (command.takes_program && !word.starts_with('-'))) break;
-    if (word != "--help" && word != "-h") continue;
-    TRY(print(help_text(command)));
+  const std::string& name = wants_help ? words[1] : first;
+  const Command* command = find_command(name);
+  if (command == nullptr)
+    return within(Result<int>(std::unexpected(bundle::cli::unknown_command(kProgram, name))),
+                  "pod");
+  if (wants_help || bundle::cli::ask_for_help(*command, words.subspan(1))) {
+    TRY(print(bundle::cli::help_text(kProgram, *command)));
     return 0;
   }
-  return within(run_command(command, words.subspan(1), caller), "pod {}", command.name);
+  return within(run_command(*command, words.subspan(1), caller), "pod {}", command->name);
 }
 
 /// The words: the path of ocirun, the number of its options, these options, the command.
@@ -128,8 +95,6 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);  // the reader of a pod's lines may end before the pod
   const auto status = linux::within_memory([&] { return pods::cli::run_words(argc, argv); });
   if (status) return *status;
-  static_cast<void>(
-      linux::write_all(Fd{STDERR_FILENO},
-                       fmt::format("ocirun: {}\n", linux::in_one_line(status.error().message()))));
+  pods::cli::note(status.error().message());
   return 1;
 }

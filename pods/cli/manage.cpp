@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "linux/process/exec.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
 #include "pods/prepare/child_call.hpp"
 #include "pods/run/runtime.hpp"
@@ -19,16 +20,16 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kStopOptions{
-    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
+    kGraceOption,
     kDataOption,
 };
 constexpr std::array kDeleteOptions{
-    Option{"force", "", "kill a pod that runs", 'f'},
+    Option{"force", 'f', {}, "kill a pod that runs"},
     kDataOption,
 };
 constexpr std::array kExecOptions{
-    Option{"container", "CONTAINER", "in which container (default: the only one)", 'c'},
-    Option{"tty", "", "give the program a terminal", 't'},
+    kContainerOption,
+    Option{"tty", 't', {}, "give the program a terminal"},
     kDataOption,
 };
 
@@ -159,27 +160,27 @@ Result<int> exec(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kStop{.name = "stop",
-                    .operands = "POD...",
-                    .summary = "stop pods in order, and wait for their ends",
-                    .options = kStopOptions,
-                    .least_operands = 1,
-                    .most_operands = kAnyNumber,
-                    .run = stop};
-const Command kDelete{.name = "delete",
-                      .operands = "POD...",
-                      .summary = "remove pods that have ended, and what is left of killed ones",
-                      .options = kDeleteOptions,
-                      .least_operands = 1,
-                      .most_operands = kAnyNumber,
-                      .run = remove};
-const Command kExec{.name = "exec",
-                    .operands = "POD PROGRAM [ARGUMENT...]",
-                    .summary = "execute a program in a container of a pod",
-                    .options = kExecOptions,
-                    .least_operands = 2,
-                    .most_operands = kAnyNumber,
-                    .run = exec,
-                    .takes_program = true};
+const Command kStop{{"stop",
+                     "POD...",
+                     "stop pods in order, and wait for their ends",
+                     kStopOptions,
+                     {1, kAnyNumber},
+                     {kPods}},
+                    stop};
+const Command kDelete{{"delete",
+                       "POD...",
+                       "remove pods that have ended, and what is left of killed ones",
+                       kDeleteOptions,
+                       {1, kAnyNumber},
+                       {kPods}},
+                      remove};
+const Command kExec{{"exec",
+                     "POD PROGRAM [ARGUMENT...]",
+                     "execute a program in a container of a pod",
+                     kExecOptions,
+                     {2, kAnyNumber},
+                     {kOnePod},
+                     OptionPlacement::kUntilOperand},
+                    exec};
 
 }  // namespace ocirun::pods::cli

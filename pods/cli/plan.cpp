@@ -3,6 +3,7 @@
 
 #include "linux/base/paths.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/prepare/new_directory.hpp"
 #include "pods/prepare/prepare.hpp"
 
@@ -10,7 +11,8 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kPlanOwnOptions{
-    Option{"output", "DIR", "write the bundles into the new directory DIR", 'o'},
+    Option{"output", 'o', "DIR", "write the bundles into the new directory DIR",
+           Completes::kDirectory},
     kDataOption,
 };
 
@@ -43,18 +45,17 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   return 0;
 }
 
-const std::vector<Option> kPlanOptions = with_given_options(kPlanOwnOptions);
+constexpr std::array kPlanOptions = bundle::cli::joined(kGivenOptions, kPlanOwnOptions);
 
 }  // namespace
 
-const Command kPlan{.name = "plan",
-                    .operands = "-o DIR FILE",
-                    .summary = "write the bundles of a document's pod, for any OCI runtime",
-                    .options = kPlanOptions,
-                    .least_operands = 1,
-                    .most_operands = 1,
-                    .run = plan,
-                    .takes_program = false,
-                    .needs_root = true};
+const Command kPlan{{"plan",
+                     "-o DIR FILE",
+                     "write the bundles of a document's pod, for any OCI runtime",
+                     kPlanOptions,
+                     {1, 1},
+                     {kOneFile}},
+                    plan,
+                    Rights::kRoot};
 
 }  // namespace ocirun::pods::cli

@@ -5,6 +5,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/text.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/cli/views.hpp"
 #include "pods/prepare/bundle_workload.hpp"
@@ -15,7 +16,7 @@ namespace {
 using Net = NetworkChoice::Kind;
 
 constexpr std::array kPortsOptions{
-    Option{"format", "FORMAT", "json, or text (the default)"},
+    kFormatOption,
     kDataOption,
 };
 
@@ -50,7 +51,7 @@ Result<Workload> workload_of(const RunRequest& request, const Arguments& argumen
 
 Result<PortsOfPod> ports_of_pod(const PodsDirectory& pods, PodView view, bool ordinary) {
   TRY_ASSIGN(const RunRequest request, request_of_pod(pods, view.record.name));
-  TRY_ASSIGN(const Arguments arguments, Arguments::parse(request.words, kRun.options));
+  TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request.words));
   PortsOfPod found{
       .view = std::move(view), .workload = {}, .network = {}, .ports = {}, .forwarder = 0};
   TRY_ASSIGN(found.workload, workload_of(request, arguments, ordinary));
@@ -192,13 +193,12 @@ Result<int> ports(const Arguments& arguments, const Caller& caller) {
 
 }  // namespace
 
-const Command kPorts{
-    .name = "ports",
-    .operands = "[POD...]",
-    .summary = "tell which ports of the host lead to pods; of all pods without POD",
-    .options = kPortsOptions,
-    .least_operands = 0,
-    .most_operands = kAnyNumber,
-    .run = ports};
+const Command kPorts{{"ports",
+                      "[POD...]",
+                      "tell which ports of the host lead to pods; of all pods without POD",
+                      kPortsOptions,
+                      {0, kAnyNumber},
+                      {kPods}},
+                     ports};
 
 }  // namespace ocirun::pods::cli

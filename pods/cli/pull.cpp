@@ -7,6 +7,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/images/catalogue.hpp"
 #include "pods/prepare/find_image.hpp"
@@ -16,8 +17,9 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kPullOptions{
-    Option{"image", "NAME=SOURCE",
-           "take the image NAME of a document from SOURCE, such as docker://REFERENCE"},
+    Option{"image", 0, "NAME=SOURCE",
+           "take the image NAME of a document from SOURCE, such as docker://REFERENCE",
+           Completes::kNothing, Times::kMany},
     kPullSecretOption,
     kPlainHttpOption,
     kPullTimeoutOption,
@@ -98,14 +100,13 @@ Result<int> pull_images(const Arguments& arguments, const Caller& caller) {
 
 }  // namespace
 
-const Command kPull{.name = "pull",
-                    .operands = "DOCUMENT|REFERENCE...",
-                    .summary = "fetch images from their registries, and unpack them",
-                    .options = kPullOptions,
-                    .least_operands = 1,
-                    .most_operands = kAnyNumber,
-                    .run = pull_images,
-                    .takes_program = false,
-                    .needs_root = true};
+const Command kPull{{"pull",
+                     "DOCUMENT|REFERENCE...",
+                     "fetch images from their registries, and unpack them",
+                     kPullOptions,
+                     {1, kAnyNumber},
+                     {kFiles}},
+                    pull_images,
+                    Rights::kRoot};
 
 }  // namespace ocirun::pods::cli

@@ -4,6 +4,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/prepare/program.hpp"
 #include "pods/registry/pull.hpp"
 

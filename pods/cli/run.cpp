@@ -22,32 +22,12 @@
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
-
-constexpr std::array kRunOwnOptions{
-    Option{"profile", "knative",
-           "run a bundle under the Knative runtime contract, instead of a document"},
-    Option{"detach", "", "return when all containers have been started; a supervisor stays", 'd'},
-    Option{"wait-ready", "[=SECONDS]",
-           "count as started only when all containers are ready (default 300 s)"},
-    Option{"no-prefix", "", "print the lines of the containers without \"CONTAINER | \""},
-    Option{"replace", "[=always]",
-           "replace a pod of this name, unless it runs and would be made of the same"},
-    Option{"keep", "", "keep the pod's record and logs when the pod has ended or cannot start"},
-    Option{"net", "NETWORK", "pod, unfiltered, host, none, or the path of a network namespace"},
-    Option{"network", "NAME", "connect the pod with all pods of the same NAME"},
-    Option{"publish", "PORT=[IP:]HOSTPORT",
-           "the port of the host that leads to PORT, a port's name or number in the pod", 'p'},
-    Option{"metadata", "", "serve an App Container pod's manifest to its apps (AC_METADATA_URL)"},
-    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default 30)"},
-    Option{"log-dir", "DIR", "write the logs of the containers to DIR"},
-    Option{"runtime", "PATH", "another OCI runtime than this one"},
-    kDataOption,
-};
 
 /// Prints a line, but leaves it out if nobody reads the output: the supervisor must not wait. The
 /// logs have all lines.
@@ -237,15 +217,7 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
   return run_document(kRun, arguments, caller, std::nullopt);
 }
 
-const std::vector<Option> kRunOptions = with_run_options({});
-
 }  // namespace
-
-std::vector<Option> with_run_options(std::span<const Option> own) {
-  std::vector<Option> all = with_given_options(kRunOwnOptions);
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
-}
 
 Result<Workload> read_workload_of(const Arguments& arguments, const Caller& caller,
                                   const std::optional<Repetition>& repetition) {
@@ -288,14 +260,13 @@ Result<int> run_document(const Command& command, const Arguments& arguments, con
        .has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1});
 }
 
-const Command kRun{.name = "run",
-                   .operands = "FILE | --profile knative BUNDLE",
-                   .summary = "run the pod of a workload document, and supervise it",
-                   .options = kRunOptions,
-                   .least_operands = 1,
-                   .most_operands = 1,
-                   .run = run,
-                   .takes_program = false,
-                   .needs_root = true};
+const Command kRun{{"run",
+                    "FILE | --profile knative BUNDLE",
+                    "run the pod of a workload document, and supervise it",
+                    kRunOptions,
+                    {1, 1},
+                    {kOneFile}},
+                   run,
+                   Rights::kRoot};
 
 }  // namespace ocirun::pods::cli

@@ -35,8 +35,6 @@ inline constexpr std::chrono::seconds kReadyWithin{300};
 /// The options of ocirun before `pod`, with absolute paths, because later commands for the pod may
 /// have another working directory.
 Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> options);
-/// The options of `run`, followed by the command's `own` options.
-std::vector<Option> with_run_options(std::span<const Option> own);
 /// Reads the document or the bundle that `arguments`, which are those of `run`, name. With
 /// `repetition`, the text of the document is that of the repetition. Errors: those of
 /// read_workload_to_run(); --profile with an option for documents.

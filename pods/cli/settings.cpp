@@ -16,46 +16,6 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kGivenOptions{
-    Option{"name", "POD", "the pod's name (default: the document's)"},
-    Option{"images", "DIR",
-           "an OCI image layout (directory or tar) in which images are looked for"},
-    Option{"image", "NAME=SOURCE",
-           "take the image NAME from SOURCE: an OCI layout or docker archive, PATH[:REFERENCE], or "
-           "docker://REFERENCE"},
-    Option{"pull", "RULE",
-           "always, missing (the default: what the store lacks) or never: fetch images from "
-           "registries"},
-    kPullSecretOption,
-    kPlainHttpOption,
-    kPullTimeoutOption,
-    Option{"volume", "NAME[=HOSTPATH][:ro]",
-           "the directory or file for the volume NAME; NAME alone: a directory that ocirun keeps"},
-    Option{"secret", "ID=DIR", "the directory with a file for each key of the secret ID"},
-    Option{"param", "NAME=VALUE", "the value of the parameter NAME"},
-    Option{"env", "NAME[=VALUE]", "a variable of all containers; NAME alone: as it is here", 'e'},
-    Option{"env-file", "FILE", "variables of all containers, a line NAME[=VALUE] for each"},
-    Option{"label", "NAME=VALUE", "an annotation of all containers"},
-    Option{"extended", "NAME=VALUE", "the machine has the extended resource NAME"},
-    Option{"device", "DEVICE",
-           "give all containers, or one, a CDI device: [CONTAINER:]VENDOR/CLASS=NAME"},
-    Option{"cdi", "DIR",
-           "look for CDI specifications in DIR, a later DIR first (default /etc/cdi and "
-           "/var/run/cdi)"},
-    Option{"enforce-required", "", "make the required CPUs and memory limits as well"},
-    Option{"user", "USER[:GROUP]", "run all programs as USER"},
-    Option{"forbid-root", "", "refuse to run a program as root"},
-    Option{"read-only", "", "make all root filesystems read-only"},
-    Option{"seccomp", "default|unconfined|FILE",
-           "the filter for the system calls of containers whose document has none"},
-    Option{"seccomp-profiles", "DIR",
-           "where seccompProfile of the type Localhost has its files (default "
-           "/var/lib/kubelet/seccomp)"},
-    kIgnoreOption,
-    Option{"port", "NUMBER", "the port of a Knative container (default: the document's, or 8080)"},
-    Option{"restart", "RULE", "always, on-failure or never (default: the document's rule)"},
-};
-
 Result<Restart> read_restart(const std::string& text) {
   if (text == "always") return Restart::kAlways;
   if (text == "on-failure") return Restart::kOnFailure;
@@ -130,12 +90,6 @@ Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
       return refuse("--{} {}: the name is given twice", option, text);
   }
   return pairs;
-}
-
-std::vector<Option> with_given_options(std::span<const Option> own) {
-  std::vector<Option> all(kGivenOptions.begin(), kGivenOptions.end());
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
 }
 
 Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/run/run_pod.hpp"
@@ -40,8 +41,9 @@ namespace {
 
 constexpr std::array kStartOptions{kDataOption};
 constexpr std::array kRestartOptions{
-    Option{"container", "CONTAINER", "only this container, of a pod that runs", 'c'},
-    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
+    Option{"container", 'c', "CONTAINER", "only this container, of a pod that runs",
+           Completes::kPodContainer},
+    kGraceOption,
     kDataOption,
 };
 
@@ -60,10 +62,10 @@ Result<int> repeat(const Command& command, const std::string& name, const RunReq
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));
   std::vector<std::string> words{"--detach", "--keep", "--data", data.string()};
   words.insert(words.end(), request.words.begin(), request.words.end());
-  TRY_ASSIGN(Arguments arguments, Arguments::parse(words, kRun.options));
+  TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, kRun, words));
   if (has_name_of_set(request, arguments, name)) {
     words.insert(words.begin(), "--name=" + name);
-    TRY_ASSIGN(arguments, Arguments::parse(words, kRun.options));
+    TRY_ASSIGN(arguments, bundle::cli::parse(kProgram, kRun, words));
   }
   TRY(within(linux::sys::chdir(request.directory.c_str()), "enter {}, where the pod was run",
              request.directory));
@@ -128,24 +130,21 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
 }  // namespace
 
 const Command kStart{
-    .name = "start",
-    .operands = "POD",
-    .summary = "run a pod again that has ended, detached; adopt one whose supervisor was killed",
-    .options = kStartOptions,
-    .least_operands = 1,
-    .most_operands = 1,
-    .run = start,
-    .takes_program = false,
-    .needs_root = true};
-const Command kRestart{
-    .name = "restart",
-    .operands = "POD",
-    .summary = "stop a pod in order, and run it again, detached; or one container",
-    .options = kRestartOptions,
-    .least_operands = 1,
-    .most_operands = 1,
-    .run = restart,
-    .takes_program = false,
-    .needs_root = true};
+    {"start",
+     "POD",
+     "run a pod again that has ended, detached; adopt one whose supervisor was killed",
+     kStartOptions,
+     {1, 1},
+     {kOnePod}},
+    start,
+    Rights::kRoot};
+const Command kRestart{{"restart",
+                        "POD",
+                        "stop a pod in order, and run it again, detached; or one container",
+                        kRestartOptions,
+                        {1, 1},
+                        {kOnePod}},
+                       restart,
+                       Rights::kRoot};
 
 }  // namespace ocirun::pods::cli

@@ -9,6 +9,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
 #include "pods/run/oom_kills.hpp"
 #include "pods/surroundings/usage.hpp"
@@ -17,8 +18,8 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kStatsOptions{
-    Option{"no-stream", "", "print the table once, also on a terminal"},
-    Option{"format", "FORMAT", "json (once), or text (the default)"},
+    Option{"no-stream", 0, {}, "print the table once, also on a terminal"},
+    Option{"format", 0, "json|text", "json (once), or text (the default)", Completes::kWords},
     kDataOption,
 };
 
@@ -191,12 +192,12 @@ Result<int> stats(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kStats{.name = "stats",
-                     .operands = "[POD...]",
-                     .summary = "tell what the containers that run use; of all pods without POD",
-                     .options = kStatsOptions,
-                     .least_operands = 0,
-                     .most_operands = kAnyNumber,
-                     .run = stats};
+const Command kStats{{"stats",
+                      "[POD...]",
+                      "tell what the containers that run use; of all pods without POD",
+                      kStatsOptions,
+                      {0, kAnyNumber},
+                      {kPods}},
+                     stats};
 
 }  // namespace ocirun::pods::cli

@@ -4,13 +4,14 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kStatusOptions{
-    Option{"format", "FORMAT", "json, or text (the default)"},
+    kFormatOption,
     kDataOption,
 };
 
@@ -126,12 +127,12 @@ Result<int> status(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kStatus{.name = "status",
-                      .operands = "[POD...]",
-                      .summary = "tell what the containers of pods do; all pods without POD",
-                      .options = kStatusOptions,
-                      .least_operands = 0,
-                      .most_operands = kAnyNumber,
-                      .run = status};
+const Command kStatus{{"status",
+                       "[POD...]",
+                       "tell what the containers of pods do; all pods without POD",
+                       kStatusOptions,
+                       {0, kAnyNumber},
+                       {kPods}},
+                      status};
 
 }  // namespace ocirun::pods::cli

@@ -10,6 +10,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/output_files.hpp"
@@ -20,13 +21,13 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kUnitOwnOptions{
-    Option{"output", "DIR", "write the units into the directory DIR", 'o'},
-    Option{"user-unit", "", "for the service manager of a user, as for an ordinary user"},
+    Option{"output", 'o', "DIR", "write the units into the directory DIR", Completes::kDirectory},
+    Option{"user-unit", 0, {}, "for the service manager of a user, as for an ordinary user"},
     Option{
-        "activate", "[=SECONDS]",
+        "activate", 0, "[=SECONDS]",
         "start the pod at the first connection, and stop it SECONDS (default 60) after the last"},
 };
-const std::vector<Option> kUnitOptions = with_run_options(kUnitOwnOptions);
+constexpr std::array kUnitOptions = bundle::cli::joined(kRunOptions, kUnitOwnOptions);
 
 /// Options of `run` that the unit has in another form.
 constexpr std::string_view kReplaced[] = {"name",   "replace",  "detach",    "data",
@@ -245,14 +246,12 @@ Result<int> unit(const Arguments& arguments, const Caller& caller) {
 
 }  // namespace
 
-const Command kUnit{.name = "unit",
-                    .operands = "FILE | --profile knative BUNDLE",
-                    .summary = "print the units of systemd that run the pod of a document",
-                    .options = kUnitOptions,
-                    .least_operands = 1,
-                    .most_operands = 1,
-                    .run = unit,
-                    .takes_program = false,
-                    .needs_root = false};
+const Command kUnit{{"unit",
+                     "FILE | --profile knative BUNDLE",
+                     "print the units of systemd that run the pod of a document",
+                     kUnitOptions,
+                     {1, 1},
+                     {kOneFile}},
+                    unit};
 
 }  // namespace ocirun::pods::cli

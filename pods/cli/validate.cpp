@@ -8,6 +8,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/contract/clauses.hpp"
 #include "pods/documents/needs.hpp"
 #include "pods/documents/workload.hpp"
@@ -130,18 +131,19 @@ Result<int> run_validate(const Arguments& arguments, const Caller&) {
 }
 
 constexpr std::array kValidateOptions{
-    Option{"profile", "knative",
-           "check bundles instead: which clauses of the Knative runtime contract they meet"},
+    Option{"profile", 0, "knative",
+           "check bundles instead: which clauses of the Knative runtime contract they meet",
+           Completes::kWords},
     kIgnoreOption};
 
 }  // namespace
 
-const Command kValidate{.name = "validate",
-                        .operands = "FILE... | --profile knative BUNDLE...",
-                        .summary = "check workload documents and tell all that is wrong with them",
-                        .options = kValidateOptions,
-                        .least_operands = 1,
-                        .most_operands = kAnyNumber,
-                        .run = run_validate};
+const Command kValidate{{"validate",
+                         "FILE... | --profile knative BUNDLE...",
+                         "check workload documents and tell all that is wrong with them",
+                         kValidateOptions,
+                         {1, kAnyNumber},
+                         {kFiles}},
+                        run_validate};
 
 }  // namespace ocirun::pods::cli

@@ -9,6 +9,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/prepare/kept_volumes.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/request.hpp"
@@ -17,7 +18,7 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kVolumesOptions{
-    Option{"format", "FORMAT", "json, or text (the default)"},
+    kFormatOption,
     kDataOption,
 };
 
@@ -30,7 +31,7 @@ Result<std::vector<std::string>> volumes_of(const PodDirectory& pod) {
   const auto request = read_request(pod.fd());
   if (!request && request.error().number() == ENOENT) return names;
   if (!request) return std::unexpected(request.error());
-  TRY_ASSIGN(const Arguments arguments, Arguments::parse(request->words, kRun.options));
+  TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request->words));
   for (std::string_view text : arguments.values("volume"))
     if (!text.contains('=')) names.emplace_back(linux::cut(text, ':'));
   if (arguments.has("profile")) return names;
@@ -112,16 +113,14 @@ Result<int> volumes(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kVolumes{.name = "volumes",
-                       .operands = "[list | prune | remove VOLUME...]",
-                       .summary =
-                           "list the volumes that stay when their pods are deleted; "
-                           "prune removes those that no pod has",
-                       .options = kVolumesOptions,
-                       .least_operands = 0,
-                       .most_operands = kAnyNumber,
-                       .run = volumes,
-                       .takes_program = false,
-                       .needs_root = true};
+const Command kVolumes{
+    {"volumes",
+     "[list | prune | remove VOLUME...]",
+     "list the volumes that stay when their pods are deleted; prune removes those that no pod has",
+     kVolumesOptions,
+     {0, kAnyNumber},
+     {Operand{Completes::kWords}, Operand{.completes = Completes::kVolume, .times = Times::kMany}}},
+    volumes,
+    Rights::kRoot};
 
 }  // namespace ocirun::pods::cli

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "pods/cli/commands.hpp"
+#include "pods/cli/options.hpp"
 #include "pods/run/manage.hpp"
 
 namespace ocirun::pods::cli {
@@ -57,12 +58,12 @@ Result<int> wait(const Arguments& arguments, const Caller&) {
 
 }  // namespace
 
-const Command kWait{.name = "wait",
-                    .operands = "POD...",
-                    .summary = "wait until pods have ended, and print their exit statuses",
-                    .options = kWaitOptions,
-                    .least_operands = 1,
-                    .most_operands = kAnyNumber,
-                    .run = wait};
+const Command kWait{{"wait",
+                     "POD...",
+                     "wait until pods have ended, and print their exit statuses",
+                     kWaitOptions,
+                     {1, kAnyNumber},
+                     {kPods}},
+                    wait};
 
 }  // namespace ocirun::pods::cli

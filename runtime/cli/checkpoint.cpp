@@ -59,7 +59,7 @@ Result<CriuSettings> read_settings(const Arguments& arguments) {
     if (const auto value = arguments.value(name))
       settings.words.push_back(fmt::format("{}={}", name, *value));
   settings.keeps_network = arguments.has("keep-network");
-  for (const std::string& name : arguments.all("empty-ns")) {
+  for (const std::string& name : arguments.values("empty-ns")) {
     if (name != "network")
       return refuse("--empty-ns {}: must be network, the only one that criu has", name);
     if (settings.keeps_network)
@@ -81,7 +81,7 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
     return refuse(
         "--preserve-fds: restored processes have the descriptors of their images, and get "
         "no others");
-  TRY_ASSIGN(ContainerId id, arguments.id());
+  TRY_ASSIGN(ContainerId id, id_of(arguments));
   TRY_ASSIGN(CriuSettings settings, read_settings(arguments));
   std::optional<std::string> named = arguments.value("bundle");
   if (!named) named = known_bundle(invocation.options, id);
@@ -120,7 +120,7 @@ Result<int> run_dry(const Invocation& invocation, const RestoreRequest& request)
 
 Result<int> run_checkpoint(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(arguments));
   CheckpointRequest request;
   TRY_ASSIGN(request.settings, read_settings(arguments));
   if (arguments.has("pre-dump"))

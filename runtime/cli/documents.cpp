@@ -66,8 +66,8 @@ Result<int> run_validate(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   TRY_ASSIGN(
       const HostPath directory,
-      linux::absolute_path(arguments.positionals.empty() ? arguments.value("bundle").value_or(".")
-                                                         : arguments.positionals.front()));
+      linux::absolute_path(arguments.operands().empty() ? arguments.value("bundle").value_or(".")
+                                                        : arguments.operands().front()));
   TRY_ASSIGN(const std::string text, bundle::read_config_file(directory));
   const bundle::Parsed parsed = bundle::parse_config(text, directory, bundle::UnknownNames::kTold);
   std::string report;
@@ -94,9 +94,9 @@ Result<int> run_validate(const Invocation& invocation) {
 }
 
 Result<int> run_completion(const Invocation& invocation) {
-  const auto text = linux::value_of(kShells, invocation.arguments.positionals.front());
+  const auto text = linux::value_of(kShells, invocation.arguments.operands().front());
   if (!text) return refuse("must be bash, zsh or fish");
-  TRY(print((*text)()));
+  TRY(print(**text));
   return 0;
 }
 

@@ -43,7 +43,7 @@ void add_capability(const std::string& name, bundle::Process& process, const Log
 }
 
 Result<void> read_groups(const Arguments& arguments, bundle::User& user) {
-  for (const std::string& text : arguments.all("additional-gids")) {
+  for (const std::string& text : arguments.values("additional-gids")) {
     TRY_ASSIGN(const Gid gid, within(Gid::parse(text), "--additional-gids"));
     user.additional_gids.push_back(gid);
   }
@@ -51,7 +51,7 @@ Result<void> read_groups(const Arguments& arguments, bundle::User& user) {
 }
 
 Result<void> read_environment(const Arguments& arguments, bundle::Process& process) {
-  for (const std::string& entry : arguments.all("env")) {
+  for (const std::string& entry : arguments.values("env")) {
     if (entry.find('=') == std::string::npos || entry.starts_with('='))
       return refuse("--env {}: must be NAME=VALUE", entry);
     process.env.push_back(entry);
@@ -64,9 +64,9 @@ Result<bundle::Process> process_from_options(const Invocation& invocation,
                                              const bundle::Config& config) {
   const Arguments& arguments = invocation.arguments;
   bundle::Process process = config.process.value_or(bundle::Process{});
-  if (arguments.positionals.size() < 2)
+  if (arguments.operands().size() < 2)
     return refuse("the program to run is missing (or --process FILE)");
-  process.args.assign(arguments.positionals.begin() + 1, arguments.positionals.end());
+  process.args.assign(arguments.operands().begin() + 1, arguments.operands().end());
   process.terminal = arguments.has("tty");
   process.oom_score_adj.reset();
   if (process.cwd.empty()) process.cwd = "/";  // config.json has no process
@@ -76,7 +76,7 @@ Result<bundle::Process> process_from_options(const Invocation& invocation,
   if (const auto user = arguments.value("user")) TRY(read_user(*user, process.user));
   TRY(read_groups(arguments, process.user));
   TRY(read_environment(arguments, process));
-  for (const std::string& name : arguments.all("cap"))
+  for (const std::string& name : arguments.values("cap"))
     add_capability(name, process, invocation.log);
   if (const auto label = arguments.value("process-label")) process.selinux_label = *label;
   if (const auto profile = arguments.value("apparmor")) process.apparmor_profile = *profile;
@@ -100,10 +100,10 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
              within(bundle::parse_process(invocation.process_document, warnings), file));
   for (const std::string& warning : warnings) invocation.log.warn(warning);
   if (arguments.has("tty")) process.terminal = true;  // podman gives --process and --tty
-  if (arguments.positionals.size() > 1)
+  if (arguments.operands().size() > 1)
     invocation.log.warn(fmt::format(
         "--process {}: says which program is executed; {:?} on the command line is ignored", file,
-        arguments.positionals[1]));
+        arguments.operands()[1]));
   inherit_labels(process, config);
   return process;
 }
@@ -112,7 +112,7 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
 
 Result<int> run_exec(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(arguments));
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   TRY(refuse_foreign(container.directory()));
   TRY_ASSIGN(const bundle::Config config, container.config());
@@ -133,7 +133,7 @@ Result<int> run_exec(const Invocation& invocation) {
                              ? TerminalKeeper::kCaller
                              : TerminalKeeper::kConsoleSocket,
       .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,
-      .cgroups = arguments.all("cgroup"),
+      .cgroups = arguments.values("cgroup"),
       .inheritance = invocation.inheritance};
   TRY_ASSIGN(const ExecutedProcess executed,
              exec_process(container, config, request, invocation.log));

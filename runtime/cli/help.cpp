@@ -1,46 +1,19 @@
 #include <gnu/libc-version.h>
 
+#include "bundle/cli/help.hpp"
 #include "bundle/config/oci_version.hpp"
 #include "bundle/json/document.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/cli/command.hpp"
 
 namespace ocirun::runtime::cli {
-namespace {
-
-constexpr std::size_t kColumn = 32;  // where the explanations begin
-
-std::string option_line(const Option& option) {
-  std::string names = option.letter != 0 ? fmt::format("-{}, --{}", option.letter, option.name)
-                                         : fmt::format("    --{}", option.name);
-  if (!option.value.empty()) names += fmt::format(" {}", option.value);
-  if (names.size() > kColumn) names += fmt::format("\n  {:{}}", "", kColumn);
-  return fmt::format("  {:{}} {}{}\n", names, kColumn, option.help,
-                     option.times == Times::kMany ? "; repeatable" : "");
-}
-
-}  // namespace
-
 std::string help_text() {
-  std::string text =
+  return fmt::format(
       "ocirun runs OCI containers from bundles: a config.json and a root filesystem.\n\n"
-      "usage: ocirun [OPTION...] COMMAND [OPTION...] [OPERAND...]\n\ncommands:\n";
-  for (const Command& command : all_commands())
-    text += fmt::format("  {:{}} {}\n", fmt::format("{} {}", command.name, command.operands),
-                        kColumn, command.summary);
-  text += "\noptions before the command:\n";
-  for (const Option& option : global_options()) text += option_line(option);
-  return text +
-         "\nocirun COMMAND --help tells the options of a command; ocirun(8) tells the rest.\n";
-}
-
-std::string help_text(const Command& command) {
-  std::string text = fmt::format(
-      "usage: ocirun {}{}{}{}\n\n{}\n", command.name, command.options.empty() ? "" : " [OPTION...]",
-      command.operands.empty() ? "" : " ", command.operands, command.summary);
-  if (!command.options.empty()) text += "\noptions:\n";
-  for (const Option& option : command.options) text += option_line(option);
-  return text;
+      "usage: ocirun [OPTION...] COMMAND [OPTION...] [OPERAND...]\n\ncommands:\n{}"
+      "\noptions before the command:\n{}"
+      "\nocirun COMMAND --help tells the options of a command; ocirun(8) tells the rest.\n",
+      bundle::cli::command_lines(program()), bundle::cli::option_lines(program().options));
 }
 
 // dockerd reads every line that has the word "version"; go-runc wants commit and spec lines.

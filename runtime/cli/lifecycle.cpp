@@ -34,7 +34,7 @@ bool is_bundle(const std::string& path) {
 // or the name of a directory with a config.json.
 bool names_a_bundle(const Arguments& arguments) {
   if (arguments.value("bundle")) return false;
-  const std::string& word = arguments.positionals.front();
+  const std::string& word = arguments.operands().front();
   return word.find('/') != std::string::npos || word == "." || word == ".." || is_bundle(word);
 }
 
@@ -63,11 +63,11 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
   const Arguments& arguments = invocation.arguments;
   const bool by_bundle = bundle_may_be_operand && names_a_bundle(arguments);
   if (bundle_may_be_operand && !by_bundle && !arguments.value("bundle") && !is_bundle("."))
-    return refuse_without_bundle(arguments.positionals.front());
+    return refuse_without_bundle(arguments.operands().front());
   const std::string word =
-      by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
+      by_bundle ? arguments.operands().front() : arguments.value("bundle").value_or(".");
   TRY_ASSIGN(HostPath bundle, linux::absolute_path(word));
-  TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : arguments.id());
+  TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : id_of(arguments));
   return CreateRequest{.id = std::move(id),
                        .bundle = std::move(bundle),
                        .console_socket = arguments.path("console-socket"),
@@ -139,7 +139,7 @@ Result<int> run_run(const Invocation& invocation) {
 }
 
 Result<int> run_start(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY(container.lock_and_reload());
   const Status status = container.status();
@@ -151,10 +151,10 @@ Result<int> run_start(const Invocation& invocation) {
 
 Result<int> run_kill(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(arguments));
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   std::string name =
-      arguments.positionals.size() > 1 ? arguments.positionals[1] : container.record().stop_signal;
+      arguments.operands().size() > 1 ? arguments.operands()[1] : container.record().stop_signal;
   if (name.empty()) name = "TERM";
   TRY_ASSIGN(const int signal, linux::parse_signal(name));
   TRY_ASSIGN(
@@ -169,7 +169,7 @@ Result<int> run_kill(const Invocation& invocation) {
 }
 
 Result<int> run_delete(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
   TRY(delete_container(invocation.options, id,
                        invocation.arguments.has("force") ? Force::kYes : Force::kNo,
                        invocation.log));
@@ -180,7 +180,7 @@ namespace {
 
 Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Status),
                            cgroups::FreezerState state) {
-  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY(container.lock_and_reload());
   const Status status = container.status();

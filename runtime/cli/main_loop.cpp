@@ -8,7 +8,8 @@
 #include <array>
 #include <csignal>
 
-#include "bundle/json/report.hpp"
+#include "bundle/cli/completion.hpp"
+#include "bundle/cli/help.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/syscalls.hpp"
@@ -95,15 +96,6 @@ void choose_dispositions() {
   ::signal(SIGXFSZ, SIG_IGN);  // write(2) beyond RLIMIT_FSIZE then fails with EFBIG
 }
 
-Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
-  TRY_ASSIGN(Arguments arguments, parse_words(words, command.options, command.placement));
-  if (arguments.positionals.size() < command.least_operands)
-    return refuse("{} is missing; see ocirun {} --help", command.operands, command.name);
-  if (arguments.positionals.size() > command.most_operands)
-    return refuse("too many operands; usage: ocirun {} {}", command.name, command.operands);
-  return arguments;
-}
-
 struct Prepared {
   Inheritance inheritance;
   std::string process_document = {};
@@ -175,15 +167,7 @@ constexpr std::pair<std::string_view, std::string_view> kEnginesWords[] = {
 std::string_view meant_by(std::string_view word) {
   for (const auto& [engines, ours] : kEnginesWords)
     if (engines == word) return ours;
-  std::vector<std::string_view> names;
-  for (const Command& command : all_commands()) names.push_back(command.name);
-  return bundle::nearest(word, names);
-}
-
-Error unknown_command(std::string_view word) {
-  const std::string_view near = meant_by(word);
-  const std::string hint = near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
-  return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun --help", word, hint));
+  return {};
 }
 
 }  // namespace
@@ -199,8 +183,7 @@ int run_words(int argc, char** argv) {
   choose_dispositions();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   std::size_t consumed = 0;
-  const auto globals =
-      parse_words(words, global_options(), OptionPlacement::kUntilPositional, &consumed);
+  const auto globals = bundle::cli::parse_before(program(), words, consumed);
   if (!globals) return usage_error(globals.error());
   if (globals->has("version")) return print_and_exit(version_text());
   if (globals->has("help")) return print_and_exit(help_text());
@@ -210,21 +193,24 @@ int run_words(int argc, char** argv) {
   if (wants_help && ++consumed == words.size()) return print_and_exit(help_text());
 
   const Command* command = find_command(words[consumed]);
-  if (command == nullptr) return usage_error(unknown_command(words[consumed]));
   const std::span<const std::string> rest = std::span(words).subspan(consumed + 1);
+  if (command == nullptr && words[consumed] == bundle::cli::kCompletionCommand)
+    return print_and_exit(complete_line(rest));
+  if (command == nullptr)
+    return usage_error(
+        bundle::cli::unknown_command(program(), words[consumed], meant_by(words[consumed])));
   if (command->executable == Executable::kOther) {
-    if (wants_help) return usage_error(become_pod_program({}, std::array{std::string("--help")}));
     if (const auto options = read_globals(*globals); !options) return usage_error(options.error());
-    return usage_error(become_pod_program(std::span(words).first(consumed), rest));
+    std::vector<std::string> of_pod(rest.begin(), rest.end());
+    if (wants_help) of_pod.insert(of_pod.begin(), "help");
+    return usage_error(
+        become_pod_program(std::span(words).first(wants_help ? consumed - 1 : consumed), of_pod));
   }
-  if (wants_help) return print_and_exit(help_text(*command));
-  for (const std::string& word : rest) {
-    if (word == "--help" || word == "-h") return print_and_exit(help_text(*command));
-    if (!word.starts_with('-') && command->placement == OptionPlacement::kUntilPositional) break;
-  }
+  if (wants_help || bundle::cli::ask_for_help(*command, rest))
+    return print_and_exit(bundle::cli::help_text(program(), *command));
   const auto options = read_globals(*globals);
   if (!options) return usage_error(options.error());
-  auto arguments = read_arguments(*command, rest);
+  auto arguments = bundle::cli::parse(program(), *command, rest);
   Result<Prepared> prepared = Prepared{};
   if (arguments && command->executable == Executable::kSealed)
     prepared = prepare_to_clone(*arguments, argv);
@@ -245,7 +231,7 @@ int run_words(int argc, char** argv) {
   if (outcome) return *outcome;
   Error error = outcome.error();
   std::string what(command->name);
-  if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
+  if (arguments && !arguments->operands().empty()) what += " " + arguments->operands().front();
   log->error(error.within(std::move(what)).message() +
              advice(error, prepared ? prepared->inheritance.descriptors() : 0));
   // Shells report a program that a signal has ended as 128 + the signal's number.

@@ -107,6 +107,8 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
   return state;
 }
 
+}  // namespace
+
 // share_out() may call the function twice for one share, so a call writes only to the items of its
 // share.
 Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
@@ -125,10 +127,8 @@ Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
   return states;
 }
 
-}  // namespace
-
 Result<int> run_state(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
   TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
   TRY_ASSIGN(StateDirectory directory, store.find(id));
   const auto container = Container::load(directory, id);
@@ -216,7 +216,7 @@ Result<int> run_ps(const Invocation& invocation) {
   const std::string format = arguments.value("format").value_or("table");
   if (format != "table" && format != "json")
     return refuse("--format {}: must be table or json", format);
-  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(arguments));
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto pids = cgroup->pids();
@@ -233,7 +233,7 @@ Result<int> run_ps(const Invocation& invocation) {
     TRY(print(bundle::pids_text(*pids)));
     return 0;
   }
-  std::vector<std::string> words(arguments.positionals.begin() + 1, arguments.positionals.end());
+  std::vector<std::string> words(arguments.operands().begin() + 1, arguments.operands().end());
   if (words.empty()) words = {"-ef"};
   TRY_ASSIGN(const std::string output, output_of_ps(std::move(words)));
   TRY_ASSIGN(const std::string lines, filter_lines(output, *pids));
@@ -251,7 +251,7 @@ Result<int> run_events(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   TRY_ASSIGN(const std::chrono::nanoseconds interval,
              within(parse_duration(arguments.value("interval").value_or("5s")), "--interval"));
-  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const ContainerId id, id_of(arguments));
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   if (container.status() == Status::kStopped)
     return refuse("container with id {} is not running", id.string());

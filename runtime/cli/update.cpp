@@ -142,11 +142,11 @@ Result<UpdateRequest> read_update_request(const Invocation& invocation) {
   for (const std::string& warning : warnings) invocation.log.warn(warning);
   request.l3_cache_schema = arguments.value("l3-cache-schema");
   request.mem_bw_schema = arguments.value("mem-bw-schema");
-  for (const std::string& device : arguments.all("device-add")) {
+  for (const std::string& device : arguments.values("device-add")) {
     TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-add", device));
     request.added_devices.push_back(std::move(grant));
   }
-  for (const std::string& device : arguments.all("device-remove")) {
+  for (const std::string& device : arguments.values("device-remove")) {
     TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-remove", device));
     request.removed_devices.push_back(std::move(grant));
   }
@@ -154,8 +154,8 @@ Result<UpdateRequest> read_update_request(const Invocation& invocation) {
 }
 
 Result<void> update(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
-  if (invocation.arguments.values_.empty())
+  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
+  if (invocation.arguments.has_no_option())
     return refuse("nothing to change is given; see ocirun update --help");
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY_ASSIGN(const UpdateRequest request, read_update_request(invocation));

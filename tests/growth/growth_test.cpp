@@ -142,11 +142,11 @@ BOOST_AUTO_TEST_CASE(of_a_file_of_variables) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) text += fmt::format("NAME_{}=value\n", i);
     scratch.file("env", text);
-    const std::vector<cli::Option> options{{"env-file", "FILE", ""}, {"env", "NAME=VALUE", ""}};
-    const std::vector<std::string> words{"--env-file", scratch / "env"};
+    const std::vector<std::string> words{"--env-file", scratch / "env", "f"};
     Pod pod = workload.pod;
     Given given;
-    given.variables = must(cli::read_variables(must(cli::Arguments::parse(words, options))));
+    given.variables = must(cli::read_variables(
+        must(bundle::cli::parse(cli::kProgram, *cli::find_command("run"), words))));
     must(replace_parts(given, pod));
   });
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "bundle/cli/help.hpp"
 #include "runtime/cli/command.hpp"
 #include "tests/child_test.hpp"
 
@@ -59,8 +60,8 @@ BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradiction
       BOOST_TEST((find_command(command.name) == &command));
       BOOST_TEST((command.run != nullptr) == (command.executable != Executable::kOther));
       BOOST_TEST(!command.summary.empty());
-      BOOST_TEST(command.least_operands <= command.most_operands);
-      BOOST_TEST((command.most_operands == 0) == command.operands.empty());
+      BOOST_TEST(command.count.least <= command.count.most);
+      BOOST_TEST((command.count.most == 0) == command.operands.empty());
       BOOST_TEST(command.failure_status == (command.name == "exec" ? 255 : 1));  // runc's
       // Commands that make processes in containers run from the sealed executable.
       const bool clones = command.name == "create" || command.name == "run" ||
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradiction
     }
     check_options(command.options, std::string(command.name));
   }
-  check_options(global_options(), "global");
+  check_options(program().options, "global");
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -80,9 +81,9 @@ BOOST_AUTO_TEST_CASE(
     BOOST_CHECK_MESSAGE(!found->value.empty() == takes_value, name);
   };
   for (const char* name : {"root", "log", "log-format", "criu", "rootless", "cgroup-manager"})
-    knows(global_options(), name, true);
+    knows(program().options, name, true);
   for (const char* name : {"debug", "systemd-cgroup", "version"})
-    knows(global_options(), name, false);
+    knows(program().options, name, false);
   for (const char* command : {"create", "run"}) {
     for (const char* name : {"bundle", "pid-file", "console-socket", "preserve-fds"})
       knows(find_command(command)->options, name, true);
@@ -110,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_help_lists_every_command_with_its_summary_and_every_glo
     BOOST_CHECK_MESSAGE(has(text, "\n  " + std::string(command.name) + " "), command.name);
     BOOST_CHECK_MESSAGE(has(text, command.summary), command.name);
   }
-  for (const Option& option : global_options()) {
+  for (const Option& option : program().options) {
     BOOST_CHECK_MESSAGE(has(text, "--" + std::string(option.name)), option.name);
     BOOST_CHECK_MESSAGE(has(text, option.help), option.name);
   }
@@ -119,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_help_lists_every_command_with_its_summary_and_every_glo
 
 BOOST_AUTO_TEST_CASE(the_help_of_a_command_tells_its_usage_and_every_option) {
   for (const Command& command : all_commands()) {
-    const std::string text = help_text(command);
+    const std::string text = bundle::cli::help_text(program(), command);
     BOOST_TEST_CONTEXT(command.name) {
       BOOST_TEST(has(text, "ocirun " + std::string(command.name)));
       BOOST_TEST(has(text, command.operands));
@@ -141,10 +142,10 @@ BOOST_AUTO_TEST_CASE(the_help_of_a_command_tells_its_usage_and_every_option) {
 
 BOOST_AUTO_TEST_CASE(the_usage_has_no_blank_at_its_end_and_explanations_begin_in_one_column) {
   for (const Command& command : all_commands())
-    for (const std::string& line : lines_of(help_text(command)))
+    for (const std::string& line : lines_of(bundle::cli::help_text(program(), command)))
       BOOST_TEST(!line.ends_with(' '), command.name << ": " << line);
   const std::string text = help_text();
-  for (const Option& option : global_options()) {
+  for (const Option& option : program().options) {
     const std::size_t at = text.find(option.help);
     BOOST_TEST(at - text.rfind('\n', at) == 36U, option.name);
   }

@@ -1,24 +1,43 @@
-#include "runtime/cli/command.hpp"
+#include "bundle/cli/arguments.hpp"
+
+#include "tests/bundle/cli/walk.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;
-using namespace ocirun::runtime;
-using namespace ocirun::runtime::cli;
+using namespace ocirun::bundle::cli;
 using namespace ocirun::test;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
+constexpr std::array kBefore{Option{"root", 0, "DIR", ""}, Option{"debug", 0, {}, ""}};
 constexpr std::array kOptions{
     Option{"bundle", 'b', "DIR", ""},   Option{"force", 'f', {}, ""},
     Option{"no-subreaper", 0, {}, ""},  Option{"env", 'e', "NAME=VALUE", ""},
-    Option{"preserve-fds", 0, "N", ""},
+    Option{"preserve-fds", 0, "N", ""}, Option{"ready", 'r', "[=SECONDS]", ""},
+    Option{"quiet", 'q', {}, ""},
 };
+constexpr std::array kTtyOptions{Option{"tty", 't', {}, ""}};
+constexpr Syntax kAnywhere{
+    .name = "any", .operands = "ID...", .options = kOptions, .count = {0, kAnyNumber}};
+constexpr Syntax kExec{.name = "exec",
+                       .operands = "ID [PROGRAM...]",
+                       .options = kOptions,
+                       .count = {1, kAnyNumber},
+                       .placement = OptionPlacement::kUntilOperand};
+constexpr Syntax kKill{.name = "kill",
+                       .operands = "ID [SIGNAL]",
+                       .options = kTtyOptions,
+                       .count = {1, 2},
+                       .completed_operands = {Operand{}, Operand{Completes::kSignal}}};
+constexpr Syntax kOne{.name = "one", .operands = "FILE", .options = kOptions, .count = {1, 1}};
+constexpr std::array<const Syntax*, 4> kCommands{&kAnywhere, &kExec, &kKill, &kOne};
+constexpr Program kProgram{.name = "ocirun",
+                           .options = kBefore,
+                           .commands = kCommands,
+                           .empty_value = EmptyValue::kIsNone};
 
-Result<Arguments> parse(const Words& words,
-                        OptionPlacement placement = OptionPlacement::kAnywhere) {
-  return parse_words(words, kOptions, placement);
+Result<Arguments> parse(const Words& words, const Syntax& syntax = kAnywhere) {
+  return bundle::cli::parse(kProgram, syntax, words);
 }
 std::string error_of(const Words& words) { return must_fail(parse(words)); }
 
@@ -33,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_value_may_follow_its_option_or_an_equals_sign) {  // as e
         Words{"-bundle=/b", "id"}}) {
     const Arguments arguments = must(parse(words));
     BOOST_TEST(arguments.value("bundle").value_or("") == "/b");
-    BOOST_TEST(arguments.positionals == Words{"id"}, boost::test_tools::per_element());
+    BOOST_TEST(arguments.operands() == Words{"id"}, boost::test_tools::per_element());
   }
 }
 
@@ -62,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_switch_stands_alone_and_may_be_switched_off) {
   // The word after a switch is an operand, not the value of the switch.
   const Arguments arguments = must(parse({"--force", "false"}));
   BOOST_TEST(arguments.has("force"));
-  BOOST_TEST(arguments.positionals == Words{"false"}, boost::test_tools::per_element());
+  BOOST_TEST(arguments.operands() == Words{"false"}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_switch_takes_no_other_value) {
@@ -96,40 +115,39 @@ BOOST_AUTO_TEST_CASE(two_dashes_end_the_options) {
   BOOST_TEST(arguments.has("force"));
   BOOST_TEST(!arguments.has("bundle"));
   const Words expected{"--bundle", "-f", "--"};
-  BOOST_TEST(arguments.positionals == expected, boost::test_tools::per_element());
+  BOOST_TEST(arguments.operands() == expected, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_dash_alone_and_an_empty_word_are_operands) {  // update --resources -
   const Words words{"-", "", "id"};
-  BOOST_TEST(must(parse(words)).positionals == words, boost::test_tools::per_element());
+  BOOST_TEST(must(parse(words)).operands() == words, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(options_may_follow_operands_but_not_where_these_belong_to_a_program) {
   const Words words{"-f", "id", "ls", "--bundle", "x", "-f", "--", "--unknown"};
-  const Arguments exec = must(parse(words, OptionPlacement::kUntilPositional));
+  const Arguments exec = must(parse(words, kExec));
   const Words rest{"id", "ls", "--bundle", "x", "-f", "--", "--unknown"};
   BOOST_TEST(exec.has("force"));
   BOOST_TEST(!exec.has("bundle"));
-  BOOST_TEST(exec.positionals == rest, boost::test_tools::per_element());
+  BOOST_TEST(exec.operands() == rest, boost::test_tools::per_element());
   const Arguments anywhere = must(parse({"id", "-f", "sig"}));
   BOOST_TEST(anywhere.has("force"));
-  BOOST_TEST(anywhere.positionals.size() == 2u);
+  BOOST_TEST(anywhere.operands().size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(options_before_the_command_end_at_the_command) {
   std::size_t consumed = 99;
-  const Words words{"--bundle", "x", "--force", "create", "--nope"};
-  const Arguments globals =
-      must(parse_words(words, kOptions, OptionPlacement::kUntilPositional, &consumed));
+  const Words words{"--root", "x", "--debug", "one", "--nope"};
+  const Arguments globals = must(parse_before(kProgram, words, consumed));
   BOOST_TEST(consumed == 3u);
-  BOOST_TEST(globals.value("bundle").value_or("none") == "x");
-  BOOST_TEST(globals.positionals.empty());
-  const Words none{"--force"};
-  must(parse_words(none, kOptions, OptionPlacement::kUntilPositional, &consumed));
+  BOOST_TEST(globals.value("root").value_or("none") == "x");
+  BOOST_TEST(globals.operands().empty());
+  must(parse_before(kProgram, Words{"--debug"}, consumed));
   BOOST_TEST(consumed == 1u);
-  const Words dashes{"--", "create"};
-  must(parse_words(dashes, kOptions, OptionPlacement::kUntilPositional, &consumed));
+  must(parse_before(kProgram, Words{"--", "one"}, consumed));
   BOOST_TEST(consumed == 1u);
+  BOOST_TEST(must_fail(parse_before(kProgram, Words{"--root"}, consumed)) ==
+             "--root: a value (DIR) is missing");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_value_counts_and_repeatable_options_keep_their_order) {
@@ -137,8 +155,8 @@ BOOST_AUTO_TEST_CASE(the_last_value_counts_and_repeatable_options_keep_their_ord
       must(parse({"-e", "B=1", "--bundle", "first", "--env", "A=2", "-e=B=3", "-b", "last"}));
   BOOST_TEST(arguments.value("bundle").value_or("none") == "last");
   const Words expected{"B=1", "A=2", "B=3"};
-  BOOST_TEST(arguments.all("env") == expected, boost::test_tools::per_element());
-  BOOST_TEST(arguments.all("force").empty());
+  BOOST_TEST(arguments.values("env") == expected, boost::test_tools::per_element());
+  BOOST_TEST(arguments.values("force").empty());
   BOOST_TEST(!arguments.value("force").has_value());
 }
 
@@ -162,11 +180,40 @@ BOOST_AUTO_TEST_CASE(an_empty_path_counts_as_none) {
   BOOST_TEST(must(parse({"-b", "x"})).path("bundle")->string() == "x");
 }
 
-BOOST_AUTO_TEST_CASE(the_first_operand_is_the_id) {
-  BOOST_TEST(must(must(parse({"web1", "TERM"})).id()).string() == "web1");
-  BOOST_TEST(!must(parse({})).id());
-  BOOST_TEST(!must(parse({""})).id());
-  BOOST_TEST(!must(parse({"../x"})).id());
+BOOST_AUTO_TEST_CASE(an_empty_value_counts_where_the_program_says_so) {
+  constexpr Program kStrict{.name = "strict", .commands = kCommands};
+  const Arguments arguments =
+      must(bundle::cli::parse(kStrict, kAnywhere, Words{"--bundle=", "-e", "", "-e", "A=1"}));
+  BOOST_TEST(arguments.value("bundle").value_or("none").empty());
+  BOOST_TEST(arguments.values("env").size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_may_be_missing_follows_an_equals_sign) {
+  BOOST_TEST(must(parse({"--ready"})).has("ready"));
+  BOOST_TEST(must(parse({"--ready=30"})).value("ready").value_or("none") == "30");
+  BOOST_TEST(must(parse({"-r=30"})).value("ready").value_or("none") == "30");
+  BOOST_TEST(must_fail(parse({"--ready", "30", "file"}, kOne)) ==
+             "--ready 30: \"30\" is taken as an operand: write --ready=30");
+  BOOST_TEST(must_fail(parse({"file", "-r", "30"}, kOne)).contains("write --ready=30"));
+  BOOST_TEST(must_fail(parse({"--ready", "-f", "one", "two"}, kOne)) ==
+             "\"two\" is one operand too many: one takes FILE");
+}
+
+BOOST_AUTO_TEST_CASE(dashes_may_stand_between_an_operand_and_the_program_of_another) {
+  const Words expected{"web", "echo", "-f", "--"};
+  for (const Words& words :
+       {Words{"web", "echo", "-f", "--"}, Words{"web", "--", "echo", "-f", "--"},
+        Words{"--", "web", "--", "echo", "-f", "--"}})
+    BOOST_TEST(must(parse(words, kExec)).operands() == expected, boost::test_tools::per_element());
+  const Words program{"web", "--"};
+  BOOST_TEST(must(parse({"web", "--", "--"}, kExec)).operands() == program,
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_number_of_operands_that_does_not_suit_is_told) {
+  BOOST_TEST(must_fail(parse({}, kOne)) == "FILE is missing; see ocirun one --help");
+  BOOST_TEST(must_fail(parse({"a", "b", "c"}, kOne)) ==
+             "\"b\" is one operand too many: one takes FILE");
 }
 
 BOOST_AUTO_TEST_CASE(an_option_that_belongs_elsewhere_is_told_where) {
@@ -179,11 +226,33 @@ BOOST_AUTO_TEST_CASE(an_option_that_belongs_elsewhere_is_told_where) {
                    .ends_with(std::string("the signal is an operand: ocirun "
                                           "kill ID ") +
                               (word + 1)));
-  const auto exec = find_command("exec")->options;
   for (const char* word : {"-i", "-it", "-ti", "--interactive"})
-    BOOST_TEST(must_fail(parse_words(Words{word, "web1"}, exec, OptionPlacement::kUntilPositional))
-                   .contains("use -t"));
+    BOOST_TEST(must_fail(parse({word, "web1"}, kKill)).contains("use -t"));
   BOOST_TEST(error_of({"-i"}) == "unknown option -i; see --help");
+}
+
+BOOST_AUTO_TEST_CASE(letters_and_values_that_are_not_apart_are_told_how_to_write) {
+  BOOST_TEST(error_of({"-fq"}) == "unknown option -fq: each letter stands apart: write -f -q");
+  BOOST_TEST(error_of({"-bdir"}) == "unknown option -bdir (did you mean -b dir?); see --help");
+  BOOST_TEST(error_of({"-buldne"}) ==
+             "unknown option -buldne (did you mean --bundle, or -b uldne?); see --help");
+  BOOST_TEST(error_of({"-fx"}) == "unknown option -fx; see --help");
+}
+
+BOOST_AUTO_TEST_CASE(help_is_asked_for_before_the_operands_of_another_program) {
+  BOOST_TEST(ask_for_help(kOne, Words{"file", "--help"}));
+  BOOST_TEST(ask_for_help(kExec, Words{"-f", "-h"}));
+  BOOST_TEST(!ask_for_help(kExec, Words{"web", "ls", "--help"}));
+  BOOST_TEST(!ask_for_help(kOne, Words{"--", "--help"}));
+  BOOST_TEST(!ask_for_help(kOne, Words{}));
+}
+
+BOOST_AUTO_TEST_CASE(words_of_arguments_are_read_again_as_the_same) {
+  const Arguments arguments =
+      must(parse({"-f", "--ready", "-e", "A=1", "--env=B=2", "-b", "x", "--quiet=true"}));
+  const Words expected{"--bundle=x", "--force", "--env=A=1", "--env=B=2", "--ready"};
+  BOOST_TEST(arguments.words_but(kOptions, std::array<std::string_view, 1>{"quiet"}) == expected,
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
