@@ -31,9 +31,12 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   TRY(check_given(given, workload));
   TRY(admit(workload, given));
   TRY_ASSIGN(NewDirectory made, NewDirectory::make(out));
-  TRY_ASSIGN(const std::vector<std::string> warnings,
-             plan_pod(workload, given, data, name, made.site(),
-                      caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot));
+  TRY_ASSIGN(
+      const std::vector<std::string> warnings,
+      plan_pod(workload, given, data,
+               {.name = name,
+                .site = made.site(),
+                .owner = caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot}));
   for (const std::string& warning : warnings) warn(warning);
   if (workload.pod.host_network)
     warn("hostNetwork: each bundle has a network of its own: `ocirun pod run` uses the host's");

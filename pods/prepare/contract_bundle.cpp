@@ -192,10 +192,8 @@ void set_surroundings(Draft& draft, const Container& container, const Surroundin
       container.name));
 }
 
-Result<std::string> text_under_contract(const Workload& workload, const Container& container,
+Result<std::string> text_under_contract(const PodParts& parts, const Container& container,
                                         const bundle::Config& config, std::string_view text,
-                                        const Surroundings& surroundings,
-                                        const std::vector<BoundPath>& network_files,
                                         std::vector<std::string>& warnings) {
   Draft draft;
   bundle::Report report;
@@ -206,12 +204,12 @@ Result<std::string> text_under_contract(const Workload& workload, const Containe
   Node* root = editor.object_in(draft.root, "root");
   editor.set(root, "path", editor.text(config.root_path.string()));
   if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
-  set_variables(draft, workload.pod, container);
+  set_variables(draft, parts.workload.pod, container);
   set_seccomp_listener(draft, config);
-  TRY(set_user(draft, config, container, surroundings.powers.set_groups));
+  TRY(set_user(draft, config, container, parts.surroundings.powers.set_groups));
   change_mounts(draft, config);
-  add_mounts(draft, config, network_files);
-  set_surroundings(draft, container, surroundings, warnings);
+  add_mounts(draft, config, parts.network_files);
+  set_surroundings(draft, container, parts.surroundings, warnings);
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.value(*draft.root);
   return std::move(out).take();
@@ -234,22 +232,20 @@ Result<void> warn_of_unmet_clauses(std::string_view changed, const HostPath& ope
 
 }  // namespace
 
-Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
-                                               const Site& site, const Surroundings& surroundings,
-                                               const std::vector<BoundPath>& network_files) {
+Result<ReadyContainer> prepare_contract_bundle(const PodParts& parts, const Container& container,
+                                               const Site& site) {
   const HostPath operator_bundle(container.bundle->directory);
   auto prepared = [&]() -> Result<ReadyContainer> {
     ReadyContainer ready;
     ready.container = &container;
     ready.bundle = fmt::format("{}/{}", site.path, container.name);
     JsonWriter checked(JsonWriter::Layout::kOneLine);  // the text that read_bundle() has checked
-    checked.value(*workload.source->root());
+    checked.value(*parts.workload.source->root());
     const std::string text = std::move(checked).take();
     TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_bundle).take());
     ready.stop_signal = bundle::stop_signal(config.annotations).value_or(SIGTERM);
     TRY_ASSIGN(const std::string changed,
-               text_under_contract(workload, container, config, text, surroundings, network_files,
-                                   ready.warnings));
+               text_under_contract(parts, container, config, text, ready.warnings));
     TRY(warn_of_unmet_clauses(changed, operator_bundle, container.name, ready.warnings));
     TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
     TRY_ASSIGN(const UniqueFd made,

@@ -99,32 +99,31 @@ void add_contract_directories(const Pod& pod, const TakenPlaces& places, BundleP
       plan.in_memory.push_back({.destination = path, .mode = mode, .most_bytes = {}});
 }
 
-Result<BundlePlan> plan_bundle(const Workload& workload, const Container& container,
-                               const Given& given, const StoredImage& image, const Volumes& volumes,
-                               const PodDevices& devices, const Surroundings& surroundings,
-                               const std::vector<BoundPath>& network_files, const Root& root,
-                               Fd directory, const std::string& bundle,
-                               std::vector<SubPath>& parts) {
+/// `place`: the directory of the bundle.
+Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container, const Root& root,
+                               const Site& place, std::vector<SubPath>& sub_paths) {
   TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(HostPath(root.path())));
   BundlePlan plan;
   TRY_ASSIGN(plan.launch,
-             merge_launch(workload.pod, container, image.config, given.bindings, tree));
+             merge_launch(parts.workload.pod, container, parts.images.at(&container).config,
+                          parts.given.bindings, tree));
   plan.root = "rootfs";
   plan.read_only_root = container.read_only_root;
-  TRY_ASSIGN(ContainerMounts mounts, mounts_of(container, workload, volumes, directory, bundle));
+  TRY_ASSIGN(ContainerMounts mounts,
+             mounts_of(container, parts.workload, parts.volumes, place.fd, place.path));
   plan.bound = std::move(mounts.bound);
   plan.bound_devices = std::move(mounts.devices);
-  parts = std::move(mounts.parts);
-  TRY(fill_kept_volumes(container, volumes, tree));
+  sub_paths = std::move(mounts.parts);
+  TRY(fill_kept_volumes(container, parts.volumes, tree));
   TRY_ASSIGN(const std::vector<BoundPath> files,
-             write_config_files(container, given, directory, bundle));
+             write_config_files(container, parts.given, place.fd, place.path));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
-  TRY(check_mount_places(workload, container, plan, tree));
-  if (const auto own = devices.of.find(&container); own != devices.of.end())
+  TRY(check_mount_places(parts.workload, container, plan, tree));
+  if (const auto own = parts.devices.of.find(&container); own != parts.devices.of.end())
     plan.devices = own->second.edits;
   TRY(check_device_mounts(plan));
   TakenPlaces places = taken_places(plan);
-  for (const BoundPath& file : network_files)
+  for (const BoundPath& file : parts.network_files)
     if (!places.covers(file.destination)) {
       plan.bound.push_back(file);
       places.add(file.destination, {});
@@ -132,19 +131,20 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
     const std::string& path = plan.launch.volumes[i];
     if (places.covers(linux::clean_path(path))) continue;
-    TRY_ASSIGN(BoundPath volume, within(make_image_volume(tree, path, i, directory, bundle),
+    TRY_ASSIGN(BoundPath volume, within(make_image_volume(tree, path, i, place.fd, place.path),
                                         "the image's volume {}", path));
     plan.bound.push_back(std::move(volume));
     places.add(linux::clean_path(path), {});
   }
-  add_contract_directories(workload.pod, places, plan);
+  add_contract_directories(parts.workload.pod, places, plan);
+  const Surroundings& surroundings = parts.surroundings;
   plan.shared = surroundings.shared;
   plan.hostname = surroundings.hostname;
   if (surroundings.cgroups_path) plan.cgroups_path = surroundings.cgroups_path(container.name);
   plan.resources = container.resources;
-  plan.requests = given.requests;
+  plan.requests = parts.given.requests;
   plan.security = container.security;
-  TRY_ASSIGN(plan.seccomp, seccomp_of(container, given));
+  TRY_ASSIGN(plan.seccomp, seccomp_of(container, parts.given));
   plan.powers = surroundings.powers;
   plan.ids = surroundings.ids;
   return plan;
@@ -202,92 +202,55 @@ Powers powers_here(bool has_cgroups, bool own_network) {
           .sysfs = own_network};
 }
 
-Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
-                                         const Given& given, const Store& store,
-                                         const StoredImage& image, const Volumes& volumes,
-                                         const PodDevices& devices, const Site& site,
-                                         const Surroundings& surroundings,
-                                         const std::vector<BoundPath>& network_files) {
+namespace {
+
+/// Makes the bundle of a container that has an image.
+Result<ReadyContainer> prepare_container(const PodParts& parts, const Container& container,
+                                         const Site& site) {
   const std::string bundle = fmt::format("{}/{}", site.path, container.name);
+  const StoredImage& image = parts.images.at(&container);
   auto prepared = [&]() -> Result<ReadyContainer> {
     TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
     TRY_ASSIGN(const UniqueFd made,
                sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(Root root, Root::open(store, image.layers, std::move(kept), bundle));
-    TRY(root.make(surroundings.root));
-    std::vector<SubPath> parts;
-    auto planned = plan_bundle(workload, container, given, image, volumes, devices, surroundings,
-                               network_files, root, made, bundle, parts);
+    TRY_ASSIGN(Root root, Root::open(parts.store, image.layers, std::move(kept), bundle));
+    TRY(root.make(parts.surroundings.root));
+    std::vector<SubPath> sub_paths;
+    const Site place{.fd = made, .path = bundle};
+    auto planned = plan_bundle(parts, container, root, place, sub_paths);
     if (!planned) {
-      if (surroundings.root == RootKind::kOverlay) static_cast<void>(root.unmount());
+      if (parts.surroundings.root == RootKind::kOverlay) static_cast<void>(root.unmount());
       return std::unexpected(planned.error());
     }
     TRY_ASSIGN(const std::string text, config_text(*planned));
     TRY(linux::replace_file(made, "config.json", text, 0600));
     const int signal = bundle::parse_stop_signal(planned->launch.stop_signal).value_or(SIGTERM);
     std::vector<std::string> warnings =
-        warnings_for(workload, container, image, planned->launch, root);
+        warnings_for(parts.workload, container, image, planned->launch, root);
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),
-                          .parts = std::move(parts),
+                          .parts = std::move(sub_paths),
                           .launch = std::move(planned->launch),
                           .stop_signal = signal,
                           .warnings = std::move(warnings)};
   }();
-  return within(std::move(prepared), "{}: container \"{}\"", workload.at(container.place),
+  return within(std::move(prepared), "{}: container \"{}\"", parts.workload.at(container.place),
                 container.name);
-}
-
-namespace {
-
-/// Warns of volumes in memory: bundles cannot share a tmpfs, so that these are directories on disk.
-std::vector<std::string> warnings_of_volumes(const Workload& workload, const Given& given) {
-  std::vector<std::string> warnings;
-  for (const Volume& volume : workload.pod.volumes)
-    if (volume.in_memory && !given.volumes.contains(volume.name))
-      warnings.push_back(fmt::format(
-          "{}: volume \"{}\": in a bundle it is a directory on disk{}, not in memory: "
-          "`ocirun pod run` mounts it",
-          workload.at(volume.place), volume.name, volume.most_bytes ? " without a limit" : ""));
-  return warnings;
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
-                                          const HostPath& data, const std::string& name,
-                                          const Site& site, BundleOwner owner) {
-  linux::IdMap ids;
-  if (owner == BundleOwner::kOrdinaryUser) {
-    TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
-    TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
+Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Site& site) {
+  std::vector<ReadyContainer> made;
+  for (const Container* container : all_containers(parts.workload.pod)) {
+    TRY_ASSIGN(ReadyContainer ready, container->bundle
+                                         ? prepare_contract_bundle(parts, *container, site)
+                                         : prepare_container(parts, *container, site));
+    made.push_back(std::move(ready));
   }
-  TRY_ASSIGN(const Store store, Store::open_in(data));
-  TRY_ASSIGN(Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
-  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
-  TRY_ASSIGN(const std::vector<BoundPath> files,
-             write_network_files(name, Network::kOwn, site.fd, site.path));
-  const Surroundings surroundings{.shared = {},
-                                  .hostname = name,
-                                  .root = RootKind::kCopy,
-                                  .cgroups_path = {},
-                                  .powers = powers_here(true, true),
-                                  .ids = std::move(ids)};
-  std::vector<std::string> warnings = warnings_of_volumes(workload, given);
-  for (const auto& others : {volumes.warnings, devices.warnings})
-    warnings.insert(warnings.end(), others.begin(), others.end());
-  for (const Container* container : all_containers(workload.pod)) {
-    TRY_ASSIGN(const StoredImage image,
-               find_image(workload, *container, given, store, options_for_this_namespace()));
-    TRY_ASSIGN(const ReadyContainer ready,
-               prepare_container(workload, *container, given, store, image, volumes, devices, site,
-                                 surroundings, files));
-    warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
-  }
-  volumes.made.keep();
-  return warnings;
+  return made;
 }
 
 }  // namespace ocirun::pods

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,35 +65,49 @@ struct ReadyContainer {
 Result<void> check_mount_places(const Workload& workload, const Container& container,
                                 const BundlePlan& plan, const linux::SafeDir& root);
 
-/// Makes the bundle of one container in `site`/NAME: the root filesystem, the config files, the
-/// volumes, and config.json. Errors name the container.
-Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
-                                         const Given& given, const Store& store,
-                                         const StoredImage& image, const Volumes& volumes,
-                                         const PodDevices& devices, const Site& site,
-                                         const Surroundings& surroundings,
-                                         const std::vector<BoundPath>& network_files);
+/// The image of each container that has one. The store has all of their layers.
+using StoredImages = std::map<const Container*, StoredImage>;
+
+/// What the bundles of a pod are made of.
+struct PodParts {
+  const Workload& workload;
+  const Given& given;
+  const Store& store;
+  const StoredImages& images;
+  const Volumes& volumes;
+  const PodDevices& devices;
+  const Surroundings& surroundings;
+  const std::vector<BoundPath>& network_files;
+};
+
+/// Makes the bundle of each container in `site`/NAME: the root filesystem, the config files, the
+/// volumes, and config.json. The order is that of all_containers(). Errors name the container.
+Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Site& site);
 
 /// Who will run the bundles. kOrdinaryUser: the caller is root of a user namespace now. Each
 /// config.json asks for a user namespace with the same ids, so that the files of the image have
 /// their owners there too.
 enum class BundleOwner : std::uint8_t { kRoot, kOrdinaryUser };
 
-/// Writes the bundles of a pod into the empty directory `site`: NAME/config.json and NAME/rootfs
-/// for each container, volumes/, etc/. Any OCI runtime can run such a bundle. The containers share
-/// only the volumes. `data` is the directory of --data, which has the store of images. Returns the
-/// warnings. After an error `site` has a part of the files.
+struct PlanTarget {
+  std::string name;  // of the pod
+  Site site;         // an empty directory
+  BundleOwner owner = BundleOwner::kRoot;
+};
+
+/// Writes the bundles of a pod into the directory of `target`: NAME/config.json and NAME/rootfs for
+/// each container, volumes/, etc/. Any OCI runtime can run such a bundle. The containers share only
+/// the volumes. `data` is the directory of --data, which has the store of images. Returns the
+/// warnings. After an error the directory has a part of the files.
 Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
-                                          const HostPath& data, const std::string& name,
-                                          const Site& site, BundleOwner owner);
+                                          const HostPath& data, const PlanTarget& target);
 
 /// Makes the bundle of a container whose workload is a bundle of the operator. Writes in
 /// `site`/NAME a config.json: that of the operator, with what the Knative contract adds (PORT and
 /// K_… KN-1, KN-2; /tmp and /var/log KN-7, KN-8; the network's files KN-9; --user KN-16;
 /// --read-only KN-17; read-only cgroup mounts KN-18), and with the pod's network namespace and
 /// cgroup. The root filesystem stays where it is. Errors name the container.
-Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
-                                               const Site& site, const Surroundings& surroundings,
-                                               const std::vector<BoundPath>& network_files);
+Result<ReadyContainer> prepare_contract_bundle(const PodParts& parts, const Container& container,
+                                               const Site& site);
 
 }  // namespace ocirun::pods

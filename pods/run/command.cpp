@@ -69,8 +69,7 @@ Result<void> Command::outcome(int status) {
   read();
   while (said_.ends_with('\n')) said_.pop_back();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  if (is_call_ && !said_.empty())
-    return std::unexpected(linux::parse_error_lines(said_, what_));
+  if (is_call_ && !said_.empty()) return std::unexpected(linux::parse_error_lines(said_, what_));
   const std::string end = killed_.empty() ? linux::describe_end(status) : killed_;
   return refuse("{} {}{}{}", what_, end, said_.empty() ? "" : ": ", said_);
 }

@@ -44,13 +44,12 @@ Result<bool> ContainerRun::begin(Job job) {
 }
 
 Result<Command> ContainerRun::make_root() {
-  TRY_ASSIGN(Command command,
-             Command::call(
-                 [&]() -> Result<void> {
-                   TRY(ready_.root->make());
-                   return {};
-                 },
-                 "the process that makes the root filesystem"));
+  TRY_ASSIGN(Command command, Command::call(
+                                  [&]() -> Result<void> {
+                                    TRY(ready_.root->make());
+                                    return {};
+                                  },
+                                  "the process that makes the root filesystem"));
   ready_.root->count_run();
   return command;
 }

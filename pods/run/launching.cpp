@@ -240,17 +240,18 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
   TRY_ASSIGN(const UniqueFd below,
              sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   const Site site{.fd = below, .path = directory_.path(kContainers)};
-  for (const Container* container : all_containers(workload_.pod)) {
-    TRY_ASSIGN(ReadyContainer ready,
-               container->bundle
-                   ? prepare_contract_bundle(workload_, *container, site, surroundings, files)
-                   : prepare_container(workload_, *container, settings_.given, images_.store,
-                                       images_.of.at(container), volumes, devices, site,
-                                       surroundings, files));
-    for (const std::string& warning : ready.warnings)
-      if (listener_.warn) listener_.warn(warning);
-    ready_.push_back(std::move(ready));
-  }
+  TRY_ASSIGN(ready_, make_bundles({.workload = workload_,
+                                   .given = settings_.given,
+                                   .store = images_.store,
+                                   .images = images_.of,
+                                   .volumes = volumes,
+                                   .devices = devices,
+                                   .surroundings = surroundings,
+                                   .network_files = files},
+                                  site));
+  if (listener_.warn)
+    for (const ReadyContainer& ready : ready_)
+      for (const std::string& warning : ready.warnings) listener_.warn(warning);
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "pods/documents/workload.hpp"
 #include "pods/images/store.hpp"
+#include "pods/prepare/prepare.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/settings.hpp"
 #include "pods/run/supervisor.hpp"
@@ -29,7 +30,7 @@ struct Listener {
 struct Images {
   Store store;
   UniqueFd store_lock;  // held until the pod's record names the images
-  std::map<const Container*, StoredImage> of;
+  StoredImages of;
 };
 
 /// Finds the image of each container that has one, and unpacks what the store lacks. This may take

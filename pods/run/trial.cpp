@@ -15,9 +15,8 @@ namespace sys = linux::sys;
 constexpr const char* kContainersOfTrial = "containers";
 
 /// Makes the bundles in `trial`. The mounts disappear with the calling process.
-Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
-                          const Settings& settings, const Images& images,
-                          const NetworkPlan& network, bool has_cgroup) {
+Result<void> try_in(const PodDirectory& trial, const Workload& workload, const Settings& settings,
+                    const Images& images, const NetworkPlan& network, bool has_cgroup) {
   TRY(enter_own_mount_namespace());
   const std::string path = trial.path().string();
   TRY_ASSIGN(const UniqueFd here, trial.open_again());  // in the new mount namespace
@@ -39,15 +38,15 @@ Result<void> make_bundles(const PodDirectory& trial, const Workload& workload,
   TRY_ASSIGN(const UniqueFd below,
              sys::openat(here, kContainersOfTrial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   const Site bundles{.fd = below, .path = trial.path(kContainersOfTrial)};
-  for (const Container* container : all_containers(workload.pod)) {
-    const Result<ReadyContainer> ready =
-        container->bundle
-            ? prepare_contract_bundle(workload, *container, bundles, surroundings, files)
-            : prepare_container(workload, *container, settings.given, store,
-                                images.of.at(container), volumes, devices, bundles, surroundings,
-                                files);
-    if (!ready) return std::unexpected(ready.error());
-  }
+  TRY(pods::make_bundles({.workload = workload,
+                          .given = settings.given,
+                          .store = store,
+                          .images = images.of,
+                          .volumes = volumes,
+                          .devices = devices,
+                          .surroundings = surroundings,
+                          .network_files = files},
+                         bundles));
   return {};
 }
 
@@ -58,9 +57,7 @@ Result<void> try_bundles(const PodsDirectory& pods, const Workload& workload,
                          bool has_cgroup) {
   TRY_ASSIGN(const Trial trial, pods.make_trial(settings.name));
   const auto made = call_in_child(
-      [&] {
-        return make_bundles(trial.directory, workload, settings, images, network, has_cgroup);
-      },
+      [&] { return try_in(trial.directory, workload, settings, images, network, has_cgroup); },
       "make the bundles");
   const auto removed = trial.directory.remove();
   TRY(made);

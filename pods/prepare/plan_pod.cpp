@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "linux/namespaces/namespaces.hpp"
+#include "pods/prepare/devices.hpp"
+#include "pods/prepare/files.hpp"
+#include "pods/prepare/find_image.hpp"
+#include "pods/prepare/prepare.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// Warns of volumes in memory: bundles cannot share a tmpfs, so that these are directories on disk.
+std::vector<std::string> warnings_of_volumes(const Workload& workload, const Given& given) {
+  std::vector<std::string> warnings;
+  for (const Volume& volume : workload.pod.volumes)
+    if (volume.in_memory && !given.volumes.contains(volume.name))
+      warnings.push_back(fmt::format(
+          "{}: volume \"{}\": in a bundle it is a directory on disk{}, not in memory: "
+          "`ocirun pod run` mounts it",
+          workload.at(volume.place), volume.name, volume.most_bytes ? " without a limit" : ""));
+  return warnings;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
+                                          const HostPath& data, const PlanTarget& target) {
+  const Site& site = target.site;
+  linux::IdMap ids;
+  if (target.owner == BundleOwner::kOrdinaryUser) {
+    TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
+    TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
+  }
+  TRY_ASSIGN(const Store store, Store::open_in(data));
+  TRY_ASSIGN(Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
+  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
+  TRY_ASSIGN(const std::vector<BoundPath> files,
+             write_network_files(target.name, Network::kOwn, site.fd, site.path));
+  const Surroundings surroundings{.shared = {},
+                                  .hostname = target.name,
+                                  .root = RootKind::kCopy,
+                                  .cgroups_path = {},
+                                  .powers = powers_here(true, true),
+                                  .ids = std::move(ids)};
+  std::vector<std::string> warnings = warnings_of_volumes(workload, given);
+  for (const auto& others : {volumes.warnings, devices.warnings})
+    warnings.insert(warnings.end(), others.begin(), others.end());
+  StoredImages images;
+  for (const Container* container : all_containers(workload.pod)) {
+    TRY_ASSIGN(StoredImage image,
+               find_image(workload, *container, given, store, options_for_this_namespace()));
+    images.emplace(container, std::move(image));
+  }
+  TRY_ASSIGN(const std::vector<ReadyContainer> made,
+             make_bundles({.workload = workload,
+                           .given = given,
+                           .store = store,
+                           .images = images,
+                           .volumes = volumes,
+                           .devices = devices,
+                           .surroundings = surroundings,
+                           .network_files = files},
+                          site));
+  for (const ReadyContainer& ready : made)
+    warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
+  volumes.made.keep();
+  return warnings;
+}
+
+}  // namespace ocirun::pods
