@@ -101,7 +101,18 @@ struct Command {
   std::array<Operand, 2> completed_operands = {};
 };
 
-std::span<const Command> all_commands();
+/// The commands of a floor above, which is criu/ alone. A build without criu/ (OCIRUN_CRIU=OFF) has
+/// none.
+struct AddedCommands {
+  std::span<const Command> commands;
+  bool (*can_checkpoint)(const GlobalOptions&) =
+      nullptr;  // whether the programs for it are installed
+};
+/// Called by main() before run_command_line().
+void add_commands(const AddedCommands& commands);
+const AddedCommands& added_commands();
+
+std::vector<Command> all_commands();
 std::span<const Option> global_options();
 const Command* find_command(std::string_view name);
 
@@ -118,7 +129,6 @@ std::string version_text();
 int run_command_line(int argc, char** argv);
 
 // The commands. Each returns the exit status.
-Result<int> run_checkpoint(const Invocation&);
 Result<int> run_create(const Invocation&);
 Result<int> run_delete(const Invocation&);
 Result<int> run_events(const Invocation&);
@@ -129,7 +139,6 @@ Result<int> run_kill(const Invocation&);
 Result<int> run_list(const Invocation&);
 Result<int> run_pause(const Invocation&);
 Result<int> run_ps(const Invocation&);
-Result<int> run_restore(const Invocation&);
 Result<int> run_resume(const Invocation&);
 Result<int> run_run(const Invocation&);
 Result<int> run_spec(const Invocation&);

@@ -181,6 +181,10 @@ std::string_view meant_by(std::string_view word) {
 }
 
 Error unknown_command(std::string_view word) {
+  if (word == "checkpoint" || word == "restore")
+    return Error(0, fmt::format("unknown command \"{}\": this build has no checkpoint and restore "
+                                "(OCIRUN_CRIU=OFF)",
+                                word));
   const std::string_view near = meant_by(word);
   const std::string hint = near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
   return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun --help", word, hint));

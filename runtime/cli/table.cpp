@@ -203,22 +203,6 @@ constexpr std::array kCommands{
             .failure_status = 255,
             .completed_operands = {Operand{Completes::kContainer, can_exec, "ignore-paused",
                                            can_kill}}},
-    Command{.name = "checkpoint",
-            .operands = "ID",
-            .summary = "save a running container to a directory of images",
-            .options = kCheckpointOptions,
-            .least_operands = 1,
-            .most_operands = 1,
-            .run = run_checkpoint,
-            .completed_operands = {Operand{Completes::kContainer, can_checkpoint}}},
-    Command{.name = "restore",
-            .operands = "ID",
-            .summary = "make a container from images, in which its program goes on",
-            .options = kRestoreOptions,
-            .least_operands = 1,
-            .most_operands = 1,
-            .run = run_restore,
-            .executable = Executable::kSealed},
     Command{.name = "list",
             .operands = "",
             .summary = "list the containers of the state root",
@@ -309,14 +293,29 @@ constexpr std::array kCommands{
             .completed_operands = {Operand{Completes::kWords}}},
 };
 
+constinit AddedCommands added = {};
+
 }  // namespace
 
-std::span<const Command> all_commands() { return kCommands; }
+void add_commands(const AddedCommands& commands) { added = commands; }
+const AddedCommands& added_commands() { return added; }
+
+std::vector<Command> all_commands() {
+  std::vector<Command> all(kCommands.begin(), kCommands.end());
+  const auto next =
+      std::ranges::find(all, "list", &Command::name);  // behind those of a container's life
+  all.insert(next, added.commands.begin(), added.commands.end());
+  return all;
+}
+
 std::span<const Option> global_options() { return kGlobalOptions; }
 
 const Command* find_command(std::string_view name) {
-  const auto found = std::ranges::find(kCommands, name, &Command::name);
-  return found == kCommands.end() ? nullptr : &*found;
+  for (const std::span<const Command> commands :
+       {std::span<const Command>(kCommands), added.commands})
+    for (const Command& command : commands)
+      if (command.name == name) return &command;
+  return nullptr;
 }
 
 }  // namespace ocirun::runtime::cli

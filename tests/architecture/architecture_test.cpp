@@ -26,9 +26,13 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"cgroups", {"cgroups", "linux"}},
     {"hooks", {"hooks", "linux"}},
     {"bundle", {"bundle", "cgroups", "hooks", "linux"}},
-    {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
+    {"runtime", {"runtime", "criu", "bundle", "cgroups", "hooks", "linux"}},  // kRegistersCriu
+    {"criu", {"criu", "runtime", "bundle", "cgroups", "hooks", "linux"}},
     {"pods", {"pods", "bundle", "cgroups", "linux"}},  // a client of the runtime's command line
 };
+
+/// The one file of the runtime that includes criu/: main() adds its commands to the table.
+constexpr std::string_view kRegistersCriu = "runtime/main.cpp";
 
 /// The folders ("rooms") of the README's architecture picture, from the top: "runtime/cli", …,
 /// "hooks", …. Files directly in a floor's folder belong to the top room of the floor.
@@ -70,10 +74,10 @@ std::size_t height(const std::vector<std::string>& rooms, const std::string& pat
 
 /// For each library, the only folder that may include its headers.
 const std::map<std::string, std::string> kLibraryHome{
-    {"nlohmann/", "bundle"},       {"seccomp.h", "linux"},   {"libmnl/", "linux"},
-    {"sys/capability.h", "linux"}, {"criu.pb-c.h", "linux"}, {"systemd/", "cgroups"},
-    {"yaml-cpp/", "pods"},         {"archive.h", "pods"},    {"archive_entry.h", "pods"},
-    {"nettle/", "pods"},           {"curl/", "pods"},        {"microhttpd.h", "pods"}};
+    {"nlohmann/", "bundle"},       {"seccomp.h", "linux"},  {"libmnl/", "linux"},
+    {"sys/capability.h", "linux"}, {"criu.pb-c.h", "criu"}, {"systemd/", "cgroups"},
+    {"yaml-cpp/", "pods"},         {"archive.h", "pods"},   {"archive_entry.h", "pods"},
+    {"nettle/", "pods"},           {"curl/", "pods"},       {"microhttpd.h", "pods"}};
 
 /// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",
@@ -253,6 +257,15 @@ BOOST_AUTO_TEST_CASE(a_room_includes_only_from_the_rooms_below_it_in_the_picture
                if (!included.starts_with(source.folder + "/")) return;
                BOOST_CHECK_MESSAGE(height(rooms, source.name) <= height(rooms, included),
                                    where << ": " << included << " is in a room above");
+             });
+}
+
+// One file alone of the runtime knows the commands of criu/: a build without criu/ has no other
+// difference.
+BOOST_AUTO_TEST_CASE(only_main_of_the_runtime_includes_criu) {
+  each_match(R"re(^\s*#\s*include\s+"criu/)re",
+             [](const Source& source, const std::string& where, const std::smatch&) {
+               BOOST_CHECK_MESSAGE(source.folder == "criu" || source.name == kRegistersCriu, where);
              });
 }
 
