@@ -39,6 +39,18 @@ load lib/common
   exits 1 frobnicate
 }
 
+@test "checkpoint and restore are there, or a build without them says so" {
+  local command
+  for command in checkpoint restore; do
+    run "$OCIRUN" "$command"
+    if [[ $(commands) == *" $command "* ]]; then exits 1 "ID is missing"; else exits 1 "this build has no checkpoint and restore"; fi
+    run "$OCIRUN" help "$command"
+    [[ $(commands) == *" $command "* ]] || exits 1 "OCIRUN_CRIU=OFF"
+  done
+}
+
+commands() { echo " $("$OCIRUN" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ') "; }
+
 @test "OP-1 OP-2 OP-3 OP-4 OP-5 each operation without an id fails" {
   local command
   for command in state create start kill delete pause resume ps; do

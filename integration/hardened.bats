@@ -80,8 +80,12 @@ Read-only file system
     setpriv --bounding-set -sys_admin $OCIRUN --root $TMP/none run --bundle $BUNDLE $ID" </dev/null 3>&- 4>&-
   exits 1 "no sealed copy of the executable can run: a file in memory: the sysctl vm.memfd_noexec is 2: permission denied"
   output_mentions "; a tmpfs that is mounted nowhere: make a user namespace: "
-  output_mentions "; /var/cache/ocirun: "
-  output_mentions "read-only file system"
+  if has_kept_images; then
+    output_mentions "; /var/cache/ocirun: "
+    output_mentions "read-only file system"
+  else
+    output_mentions "; /var/cache/ocirun: this build keeps no image there"
+  fi
   [[ ! -e $TMP/none ]]
 }
 

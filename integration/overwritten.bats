@@ -27,6 +27,7 @@ make_runtimes() {
 # keep_images: runs the copies until all of them run from images.
 keep_images() {
   local way
+  needs_kept_image
   program /bin/true
   for way in "${WAYS[@]}"; do eventually keeps_an_image "$TMP/$way"; done
 }
@@ -134,6 +135,7 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
 
 @test "the process of a foreground run is called ocirun, from memory and from an image" {
   local round
+  needs_kept_image
   cp "$OCIRUN" "$TMP/cp"
   for round in memory image; do
     program sleep 1000
@@ -165,6 +167,7 @@ runs_from_image() {
 @test "an image takes the executable's place in the process, and is executed where the kernel does not allow this" {
   needs_system_call fsopen
   local was_executed
+  needs_kept_image
   [[ $(uname -m) == x86_64 ]] || skip "on other processors images are executed"
   cp "$OCIRUN" "$TMP/cp"
   program /bin/true
@@ -179,6 +182,7 @@ runs_from_image() {
 @test "an image takes the place of an executable on an overlay, and none of its mappings is left" {
   needs_system_call fsopen
   local was_executed
+  needs_kept_image
   [[ $(uname -m) == x86_64 ]] || skip "on other processors images are executed"
   mkdir "$TMP/lower" "$TMP/lower2" "$TMP/merged"
   cp "$OCIRUN" "$TMP/lower/runtime"
@@ -201,6 +205,7 @@ damage() {
 }
 
 @test "a damaged image, and one of another program, is not run but made anew" {
+  needs_kept_image
   needs_system_call fsopen
   local way image
   cp "$OCIRUN" "$TMP/cp"
@@ -269,6 +274,7 @@ damage() {
 }
 
 @test "no more than four images are kept" {
+  needs_kept_image
   local n
   program /bin/true
   for n in {1..6}; do cp "$OCIRUN" "$TMP/runtime$n"; done
@@ -285,6 +291,7 @@ damage() {
 
 # An ordinary user cannot keep images in root's directory, and could not trust one there.
 @test "root of a user namespace keeps its images in XDG_RUNTIME_DIR" {
+  needs_kept_image
   needs_system_call fsopen
   local place=/run/t/user$BATS_TEST_NUMBER name images
   mkdir -m 755 "$place"

@@ -3,7 +3,7 @@
 load lib/common
 
 setup() {
-  [[ $(uname -m) == x86_64 && $OCIRUN == */release/* ]] || skip "the start is that of release builds for x86-64"
+  [[ $(uname -m) == x86_64 && $OCIRUN == */release/* ]] || skip "the start is that of release builds for x86-64 (OCIRUN_FAST_START)"
   common_setup
   [[ -d $REPO/build/release/linux/CMakeFiles/ocirun_start.dir ]] || skip "this C library keeps its own start"
 }

@@ -123,14 +123,13 @@ boost_number() {
 # one after the other at the end. The tests with the tag in $omitted do not run.
 omitted=none
 integration_tests() {
-  local reports report file running=0 without_pods
+  local reports report file running=0 files
+  mapfile -t files < <(printf '%s\n' "$@" | built)
+  [[ $OCIRUN_PODS == ON ]] || skip "tests of pods: OCIRUN_PODS=OFF"
+  [[ $OCIRUN_CRIU == ON ]] || skip "tests of checkpoint and restore: OCIRUN_CRIU=OFF"
+  [[ ${#files[@]} != 0 ]] || return 0
+  set -- "${files[@]}"
   reports=$(mktemp -d)
-  if [[ $OCIRUN_PODS == OFF ]]; then
-    mapfile -t without_pods < <(printf '%s\n' "$@" | grep -v '/pod[^/]*$')
-    set -- "${without_pods[@]}"
-    skip "tests of pods: OCIRUN_PODS=OFF"
-    [[ $# != 0 ]] || { rmdir "$reports" && return; }
-  fi
   (
     while read -r _ file; do
       if ((++running > 2 * $(nproc))); then wait -n || true; fi
@@ -142,6 +141,14 @@ integration_tests() {
   while read -r file; do bats_file "$file" "$reports/alone" "alone,!$omitted"; done < <(grep -l 'test_tags=alone' "$@")
   for report in "$reports"/*.bats "$reports"/alone/*.bats; do [[ ! -e $report ]] || count_tap "$report"; done
   rm -r "$reports"
+}
+
+# built: the lines of standard input without the bats files of what the build leaves out.
+built() {
+  local left_out='^$'
+  [[ $OCIRUN_PODS == ON ]] || left_out+='|/pod[^/]*$'
+  [[ $OCIRUN_CRIU == ON ]] || left_out+='|/checkpoint[^/]*$'
+  grep -vE "$left_out" || true
 }
 
 # bats_file FILE REPORTS TAGS: runs bats, writes its output to a file in the directory REPORTS, and shows the output.
@@ -227,8 +234,8 @@ choose_machine() {
 # names another security module, on cgroup v2 unless $cgroup names another mode, of the tests' own Debian unless $machine_suite names
 # a suite. The engine "auto" stands for the answer of choose_machine.
 machine_tests() {
-  local report rc=0 limit=$2 engine=$1 arguments=("${@:3}")
-  [[ $OCIRUN_PODS == ON ]] || mapfile -t arguments < <(printf '%s\n' "${@:3}" | grep -v '/pod[^/]*$')
+  local report rc=0 limit=$2 engine=$1 arguments
+  mapfile -t arguments < <(printf '%s\n' "${@:3}" | built)
   install "${vm_packages[@]}"
   [[ $1 != auto ]] || choose_machine || { check "a virtual machine" false && return; }
   [[ $engine != qemu ]] || install "${qemu_packages[@]}"
@@ -256,7 +263,7 @@ limits_v2() {
   fi
 }
 
-product_sources() { git ls-files -- 'linux/*.cpp' 'cgroups/*.cpp' 'hooks/*.cpp' 'bundle/*.cpp' 'runtime/*.cpp' 'pods/*.cpp'; }
+product_sources() { git ls-files -- 'linux/*.cpp' 'cgroups/*.cpp' 'hooks/*.cpp' 'bundle/*.cpp' 'runtime/*.cpp' 'criu/*.cpp' 'pods/*.cpp'; }
 
 # changed_sources: the sources that changed, or whose header changed, in the six hours before the last commit: all sources take twenty
 # minutes, and --all checks them. In a clone without so old a commit: all sources.
@@ -273,7 +280,7 @@ tidy() {
   local checks=${2:-} key
   install "${tidy_packages[@]}"
   cmake --preset tidy -DCMAKE_CXX_CLANG_TIDY= -DBUILD_TESTING=OFF >/dev/null || return 1
-  cmake --build build/tidy --target linux/criu.pb-c.h >/dev/null || return 1 # a generated header
+  cmake --build build/tidy --target criu/criu.pb-c.h >/dev/null || return 1 # a generated header
   key=$({ git ls-files -- '*.hpp' ':!tests' .clang-tidy | xargs cat; echo "$checks"; } | sha256sum | cut -c1-16)
   "$1" |
     xargs -P "$(nproc)" -I{} "$PWD/dev" tidy-one {} "$key" "$checks"
@@ -329,7 +336,7 @@ compilers() {
   OCIRUN=$PWD/build/clang++-19/ocirun integration_tests integration/{lifecycle,exec}.bats
   for compiler in g++-15 clang++; do
     check "a build by $compiler of Debian testing" integration/lib/other-debian testing bash -euc "
-      apt-get -q install ${compiler/clang++/clang} ${build_packages[*]} && source integration/lib/checks.bash && build_by $compiler"
+      apt-get -q install ${compiler/clang++/clang} ${build_packages[*]} ${criu_packages[*]} && source integration/lib/checks.bash && build_by $compiler"
     OCIRUN=$root/build/$compiler/ocirun integration_tests integration/{lifecycle,exec}.bats
   done
 }
@@ -337,6 +344,11 @@ compilers() {
 # build_by COMPILER: builds the runtime in build/COMPILER.
 build_by() {
   cmake --preset release -B "build/$1" -DCMAKE_CXX_COMPILER="$1" -DOCIRUN_PODS=OFF >/dev/null && cmake --build "build/$1"
+}
+
+# build_without OPTION DIRECTORY: a release build of the runtime and its unit tests, without what this option of CMake adds.
+build_without() {
+  cmake --preset release -B "build/$2" -DBUILD_TESTING=ON -DOCIRUN_PODS=OFF "-D$1=OFF" >/dev/null && cmake --build "build/$2"
 }
 
 # kernels: bats files on the kernels of User-Mode Linux that the suites have (5.10, 6.1, 6.12 and, in 2026, 7.2), with pure cgroup v2.

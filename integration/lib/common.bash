@@ -52,6 +52,11 @@ free_memory() {
 has_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]]; }
 needs_pods() { has_pods || skip "this build has no pods"; }
 
+# has_kept_images: whether the build runs from kept images of its executable. Builds with OCIRUN_FAST_START=OFF, builds other than release
+# and those for some processors do not. needs_kept_image skips the test otherwise.
+has_kept_images() { [[ $("$OCIRUN" features | jq -r '.annotations["org.ocirun.sealed"]') == overlay ]]; }
+needs_kept_image() { has_kept_images || skip "this build keeps no image of its executable"; }
+
 # untraced FUNCTION…: calls it without bats' DEBUG trap, which makes loops a hundred times slower.
 untraced() {
   local -

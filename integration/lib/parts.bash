@@ -54,7 +54,7 @@ landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml kernels selinux scale
   schedule plain memcheck faults qemu-selinux qemu schemas engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
-all_building_parts=(arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13 debian-testing compilers)
+all_building_parts=(no-criu no-fast-start arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13 debian-testing compilers)
 
 # fetch_schemas: the schemas of Kubernetes, which are an npm package, in the folder $schemas, outside of the tree.
 schemas=${OCIRUN_TEST_CACHE:-/var/cache/ocirun-test}/schemas
@@ -152,6 +152,15 @@ part() {
     debian-13) other_debian trixie ;;
     debian-testing) other_debian testing ;;
     compilers) compilers ;;
+    no-criu)
+      local OCIRUN_CRIU=OFF
+      check "a build without checkpoint and restore" build_without OCIRUN_CRIU no-criu
+      unit_tests no-criu
+      OCIRUN=$PWD/build/no-criu/ocirun integration_tests integration/{cli,completion,exec,lifecycle,man}.bats ;;
+    no-fast-start)
+      check "a build with the start of libc, and without kept images" build_without OCIRUN_FAST_START no-fast-start
+      unit_tests no-fast-start
+      OCIRUN=$PWD/build/no-fast-start/ocirun integration_tests integration/{lifecycle,exec,hardened,outer_filter,overwritten}.bats integration/security/*.bats ;;
     kernels) kernels ;;
     cross) # without pods, because each landing waits for it
       local OCIRUN_PODS=OFF

@@ -72,6 +72,12 @@ bool is_missing(const Result<T>& looked_up) {
          (looked_up.error().number() == ENOENT || looked_up.error().number() == ENOTDIR);
 }
 
+/// Says that `value`, such as a Result or the return value of a system call, is not looked at.
+template <typename T>
+void ignore(const T& value) {
+  static_cast<void>(value);
+}
+
 /// Adds a frame to the error of `result`, if it holds one.
 template <typename T>
 Result<T> within(Result<T> result, std::string frame) {

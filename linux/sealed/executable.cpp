@@ -114,6 +114,7 @@ std::string reason(std::string_view place, const Error& error) {
 
 /// Why this process does not run from a kept image.
 std::string why_no_kept_image(Fd executable, const struct statx* status) {
+  if (ocirun_before_libc == nullptr) return "this build keeps no image there";
   if (::geteuid() != 0) return "only root can run from it";
   if (ocirun_kept_image == KeptImage::kUnused || status == nullptr)
     return "it is not for this command, or cannot run";

@@ -41,6 +41,18 @@ struct Command : bundle::cli::Syntax {
   int failure_status = 1;
 };
 
+/// The commands of a floor above, which is criu/ alone. A build without criu/ (OCIRUN_CRIU=OFF) has
+/// none.
+struct AddedCommands {
+  std::span<const Command> commands;  // at most kMostAdded
+  bool (*can_checkpoint)(const GlobalOptions&) =
+      nullptr;  // whether the programs for it are installed
+};
+inline constexpr std::size_t kMostAdded = 2;
+/// Called by main() before run_command_line().
+void add_commands(const AddedCommands& commands);
+const AddedCommands& added_commands();
+
 std::span<const Command> all_commands();
 const Command* find_command(std::string_view name);
 /// The command line of `ocirun`.
@@ -59,7 +71,6 @@ std::string complete_line(std::span<const std::string> words);
 int run_command_line(int argc, char** argv);
 
 // The commands. Each returns the exit status.
-Result<int> run_checkpoint(const Invocation&);
 Result<int> run_create(const Invocation&);
 Result<int> run_delete(const Invocation&);
 Result<int> run_events(const Invocation&);
@@ -70,7 +81,6 @@ Result<int> run_kill(const Invocation&);
 Result<int> run_list(const Invocation&);
 Result<int> run_pause(const Invocation&);
 Result<int> run_ps(const Invocation&);
-Result<int> run_restore(const Invocation&);
 Result<int> run_resume(const Invocation&);
 Result<int> run_run(const Invocation&);
 Result<int> run_spec(const Invocation&);

@@ -11,10 +11,8 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/checkpoint/criu_program.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
-#include "linux/sealed/own_program.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/completion.hpp"
 #include "runtime/cli/values.hpp"
@@ -56,8 +54,8 @@ Result<int> run_spec(const Invocation& invocation) {
 }
 
 Result<int> run_features(const Invocation& invocation) {
-  const bool has_criu =
-      linux::find_criu(invocation.options.criu) && linux::find_own_program("ocirun-criu");
+  const auto can_checkpoint = added_commands().can_checkpoint;
+  const bool has_criu = can_checkpoint != nullptr && can_checkpoint(invocation.options);
   TRY(print(bundle::features_text(has_criu ? bundle::Criu::kIsFound : bundle::Criu::kIsMissing)));
   return 0;
 }

@@ -170,6 +170,14 @@ std::string_view meant_by(std::string_view word) {
   return {};
 }
 
+Error unknown_command(std::string_view word) {
+  if (word == "checkpoint" || word == "restore")
+    return Error(0, fmt::format("unknown command \"{}\": this build has no checkpoint and restore "
+                                "(OCIRUN_CRIU=OFF)",
+                                word));
+  return bundle::cli::unknown_command(program(), word, meant_by(word));
+}
+
 }  // namespace
 
 Result<void> print(std::string_view text) {
@@ -197,8 +205,7 @@ int run_words(int argc, char** argv) {
   if (command == nullptr && words[consumed] == bundle::cli::kCompletionCommand)
     return print_and_exit(complete_line(rest));
   if (command == nullptr)
-    return usage_error(
-        bundle::cli::unknown_command(program(), words[consumed], meant_by(words[consumed])));
+    return usage_error(unknown_command(words[consumed]));
   if (command->executable == Executable::kOther) {
     if (const auto options = read_globals(*globals); !options) return usage_error(options.error());
     std::vector<std::string> of_pod(rest.begin(), rest.end());

@@ -125,20 +125,6 @@ constexpr std::array kCommands{
             run_exec,
             Executable::kSealed,
             255},
-    Command{{"checkpoint",
-             "ID",
-             "save a running container to a directory of images",
-             kCheckpointOptions,
-             {1, 1},
-             {Operand{Completes::kContainer, can_checkpoint}}},
-            run_checkpoint},
-    Command{{"restore",
-             "ID",
-             "make a container from images, in which its program goes on",
-             kRestoreOptions,
-             {1, 1}},
-            run_restore,
-            Executable::kSealed},
     Command{{"list", "", "list the containers of the state root", kListOptions, {0, 0}}, run_list},
     Command{{"ps",
              "ID [PS-ARGUMENT...]",
@@ -201,24 +187,49 @@ constexpr std::array kCommands{
             run_completion},
 };
 
-constexpr auto kSyntaxes = [] {
-  std::array<const bundle::cli::Syntax*, kCommands.size()> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) all.at(i) = &kCommands.at(i);
-  return all;
-}();
-constexpr bundle::cli::Program kProgram{.name = "ocirun",
-                                        .options = kGlobalOptions,
-                                        .commands = kSyntaxes,
-                                        .empty_value = bundle::cli::EmptyValue::kIsNone};
+/// The table of main(): kCommands, and before `list` those that were added.
+constinit std::array<Command, kCommands.size() + kMostAdded> table{};
+constinit std::array<const bundle::cli::Syntax*, kCommands.size() + kMostAdded> syntaxes{};
+constinit bundle::cli::Program this_program{.name = "ocirun",
+                                            .options = kGlobalOptions,
+                                            .commands = {},
+                                            .empty_value = bundle::cli::EmptyValue::kIsNone};
+constinit AddedCommands added = {};
+
+void make_table() {
+  std::size_t count = 0;
+  const auto add = [&](const Command& command) {
+    table.at(count) = command;
+    syntaxes.at(count) = &table.at(count);
+    ++count;
+  };
+  for (const Command& command : kCommands) {
+    if (command.name == "list")
+      for (const Command& other : added.commands) add(other);
+    add(command);
+  }
+  this_program.commands = std::span(syntaxes).first(count);
+}
 
 }  // namespace
 
-std::span<const Command> all_commands() { return kCommands; }
-const bundle::cli::Program& program() { return kProgram; }
+void add_commands(const AddedCommands& commands) {
+  added = commands;
+  make_table();
+}
+const AddedCommands& added_commands() { return added; }
+
+const bundle::cli::Program& program() {
+  if (this_program.commands.empty()) make_table();
+  return this_program;
+}
+std::span<const Command> all_commands() {
+  return std::span<const Command>(table).first(program().commands.size());
+}
 
 const Command* find_command(std::string_view name) {
-  const auto found = std::ranges::find(kCommands, name, &Command::name);
-  return found == kCommands.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(all_commands(), name, &Command::name);
+  return found == all_commands().end() ? nullptr : &*found;
 }
 
 Result<ContainerId> id_of(const Arguments& arguments) {

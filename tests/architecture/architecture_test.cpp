@@ -3,8 +3,10 @@
 // all files of the repository are in integration/lint.bats.
 
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -26,9 +28,13 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"cgroups", {"cgroups", "linux"}},
     {"hooks", {"hooks", "linux"}},
     {"bundle", {"bundle", "cgroups", "hooks", "linux"}},
-    {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
+    {"runtime", {"runtime", "criu", "bundle", "cgroups", "hooks", "linux"}},  // kRegistersCriu
+    {"criu", {"criu", "runtime", "bundle", "cgroups", "hooks", "linux"}},
     {"pods", {"pods", "bundle", "cgroups", "linux"}},  // a client of the runtime's command line
 };
+
+/// The one file of the runtime that includes criu/: main() adds its commands to the table.
+constexpr std::string_view kRegistersCriu = "runtime/main.cpp";
 
 /// The folders ("rooms") of the picture in CONTRIBUTING.md, from the top: "runtime/cli", …,
 /// "hooks", …. Files directly in a floor's folder belong to the top room of the floor.
@@ -70,10 +76,10 @@ std::size_t height(const std::vector<std::string>& rooms, const std::string& pat
 
 /// For each library, the only folder that may include its headers.
 const std::map<std::string, std::string> kLibraryHome{
-    {"nlohmann/", "bundle"},       {"seccomp.h", "linux"},   {"libmnl/", "linux"},
-    {"sys/capability.h", "linux"}, {"criu.pb-c.h", "linux"}, {"systemd/", "cgroups"},
-    {"yaml-cpp/", "pods"},         {"archive.h", "pods"},    {"archive_entry.h", "pods"},
-    {"nettle/", "pods"},           {"curl/", "pods"},        {"microhttpd.h", "pods"}};
+    {"nlohmann/", "bundle"},       {"seccomp.h", "linux"},  {"libmnl/", "linux"},
+    {"sys/capability.h", "linux"}, {"criu.pb-c.h", "criu"}, {"systemd/", "cgroups"},
+    {"yaml-cpp/", "pods"},         {"archive.h", "pods"},   {"archive_entry.h", "pods"},
+    {"nettle/", "pods"},           {"curl/", "pods"},       {"microhttpd.h", "pods"}};
 
 /// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",
@@ -81,6 +87,44 @@ const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem
 
 /// For each exempt file, the reason.
 using Reasons = std::map<std::string, std::string_view>;
+
+/// A room and a room below it that it does not include, although the picture allows it.
+struct Ban {
+  std::string_view room;
+  std::string_view banned;
+};
+constexpr std::array kBans{
+    Ban{"pods/networks", "pods/prepare"},  Ban{"pods/surroundings", "pods/prepare"},
+    Ban{"pods/systemd", "pods/prepare"},   Ban{"pods/state", "pods/images"},
+    Ban{"pods/networks", "pods/images"},   Ban{"pods/registry", "pods/images"},
+    Ban{"runtime/parent", "runtime/init"},
+};
+
+/// The files that break a ban today.
+const Reasons kBanExceptions{
+    {"runtime/parent/init_link.cpp", "the fork: the child becomes init"},
+    {"runtime/parent/preflight.cpp", "rules about a Config that are in runtime/init"},
+    {"pods/networks/bridge.cpp", "pods/prepare runs programs"},
+    {"pods/networks/membership.cpp", "pods/prepare writes files"},
+    {"pods/networks/membership.hpp", "pods/prepare runs programs"},
+    {"pods/networks/network_directory.cpp", "open_or_make_directory(); read_json()"},
+    {"pods/registry/origin.hpp", "pods/images has the type Reference"},
+    {"pods/registry/pull.cpp", "open_or_make_directory(); the store of images"},
+    {"pods/registry/pull.hpp", "the store of images"},
+    {"pods/registry/receive.cpp",
+     "open_or_make_directory(); read_json(); the store of images"
+     ""},
+    {"pods/registry/skopeo_process.cpp", "a stream of bytes"},
+    {"pods/state/pod_directory.cpp", "open_or_make_directory()"},
+    {"pods/surroundings/forwarder.cpp", "pods/prepare runs programs"},
+    {"pods/surroundings/forwarder.hpp", "pods/prepare runs programs"},
+    {"pods/surroundings/keeper.cpp", "pods/prepare runs programs"},
+    {"pods/surroundings/metadata_service.cpp", "pods/prepare runs programs"},
+    {"pods/surroundings/metadata_service.hpp", "pods/prepare runs programs"},
+    {"pods/surroundings/network.cpp", "pods/prepare runs programs"},
+    {"pods/surroundings/network.hpp", "pods/prepare writes files"},
+    {"pods/surroundings/pod_cgroup.hpp", "pods/prepare has the type Given"},
+};
 
 /// The files that may call libc functions which take a path. All others use linux::sys or SafeDir;
 /// SafeDir itself uses linux::sys. The paths come from an image or a container only where the
@@ -218,6 +262,40 @@ void check_listed(const std::string& pattern, const Reasons& reasons, std::strin
     BOOST_CHECK_MESSAGE(used.contains(name), name << " is listed and no longer needs to be");
 }
 
+/// For each room at eye level (a folder of a floor), the other rooms of the floor that it includes.
+using Rooms = std::map<std::string, std::set<std::string>>;
+
+/// The second part of "pods/run/supervisor.hpp"; "" for a file of the floor's own folder.
+std::string room_at_eye_level(const std::string& path) {
+  const std::string rest = path.substr(path.find('/') + 1);
+  return rest.contains('/') ? rest.substr(0, rest.find('/')) : "";
+}
+
+Rooms rooms_of(const std::string& floor) {
+  Rooms rooms;
+  for (const Source& source : sources())
+    if (source.folder == floor) rooms[room_at_eye_level(source.name)];
+  each_match(R"re(^\s*#\s*include\s+"([^"]+)")re",
+             [&](const Source& source, const std::string&, const std::smatch& match) {
+               const std::string included = match[1];
+               if (source.folder != floor || !included.starts_with(floor + "/")) return;
+               const std::string from = room_at_eye_level(source.name);
+               const std::string to = room_at_eye_level(included);
+               if (from != to) rooms[from].insert(to);
+             });
+  return rooms;
+}
+
+/// The number of rooms of the longest chain of includes from `room` on. Rooms include only rooms
+/// below them, so that a chain ends; `depth` ends it when they do not.
+std::size_t chain(const Rooms& rooms, const std::string& room, std::size_t depth = 0) {
+  std::size_t longest = 0;
+  if (depth < rooms.size())
+    for (const std::string& below : rooms.at(room))
+      longest = std::max(longest, chain(rooms, below, depth + 1));
+  return longest + 1;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(architecture)
@@ -254,6 +332,47 @@ BOOST_AUTO_TEST_CASE(a_room_includes_only_from_the_rooms_below_it_in_the_picture
                BOOST_CHECK_MESSAGE(height(rooms, source.name) <= height(rooms, included),
                                    where << ": " << included << " is in a room above");
              });
+}
+
+BOOST_AUTO_TEST_CASE(a_room_does_not_include_a_room_that_is_banned_for_it) {
+  std::set<std::string> used;
+  each_match(R"re(^\s*#\s*include\s+"([^"]+)")re",
+             [&](const Source& source, const std::string& where, const std::smatch& match) {
+               const std::string included = match[1];
+               for (const Ban& ban : kBans) {
+                 if (!source.name.starts_with(std::string(ban.room) + "/") ||
+                     !included.starts_with(std::string(ban.banned) + "/"))
+                   continue;
+                 used.insert(source.name);
+                 BOOST_CHECK_MESSAGE(kBanExceptions.contains(source.name),
+                                     where << ": " << ban.room << " never includes " << included);
+               }
+             });
+  for (const auto& [name, reason] : kBanExceptions)
+    BOOST_CHECK_MESSAGE(used.contains(name), name << " is listed and no longer needs to be");
+}
+
+// One file alone of the runtime knows the commands of criu/: a build without criu/ has no other
+// difference.
+BOOST_AUTO_TEST_CASE(only_main_of_the_runtime_includes_criu) {
+  each_match(R"re(^\s*#\s*include\s+"criu/)re",
+             [](const Source& source, const std::string& where, const std::smatch&) {
+               BOOST_CHECK_MESSAGE(source.folder == "criu" || source.name == kRegistersCriu, where);
+             });
+}
+
+// How far the rooms of pods/ are from the aim: at most 9 rooms at eye level, 7 floors of includes,
+// 45 arrows.
+BOOST_AUTO_TEST_CASE(the_rooms_of_pods_are_counted) {
+  const Rooms rooms = rooms_of("pods");
+  std::size_t arrows = 0, floors = 0;
+  for (const auto& [room, below] : rooms) {
+    arrows += below.size();
+    floors = std::max(floors, chain(rooms, room));
+  }
+  std::printf("pods/: %zu rooms, %zu floors of includes, %zu arrows\n", rooms.size(), floors,
+              arrows);
+  BOOST_TEST(rooms.size() > 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_library_is_seen_by_one_folder_alone_and_by_no_header) {

@@ -1,9 +1,9 @@
 // Any bytes as an image of criu, as descriptors.json and as a log of criu. What was parsed must lie
 // within the input.
 #include "bundle/documents/state.hpp"
-#include "runtime/checkpoint/criu_log.hpp"
-#include "runtime/images/cgroups.hpp"
-#include "runtime/images/format.hpp"
+#include "criu/images/cgroups.hpp"
+#include "criu/images/format.hpp"
+#include "criu/request/criu_log.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

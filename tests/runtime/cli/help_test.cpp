@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_SUITE(help)
 
 BOOST_AUTO_TEST_CASE(the_commands_that_engines_call_exist) {  // as engines rely on
   for (const char* name : {"create", "start", "run", "state", "kill", "delete", "exec", "list",
-                           "ps", "pause", "resume", "spec", "features", "checkpoint", "restore"}) {
+                           "ps", "pause", "resume", "spec", "features"}) {
     const Command* command = find_command(name);
     BOOST_REQUIRE_MESSAGE(command != nullptr, name);
     BOOST_TEST(command->name == name);
@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradiction
   for (const Command& command : all_commands()) {
     BOOST_TEST_CONTEXT(command.name) {
       BOOST_TEST(names.insert(command.name).second);
-      BOOST_TEST((find_command(command.name) == &command));
+      BOOST_REQUIRE(find_command(command.name) != nullptr);
+      BOOST_TEST(find_command(command.name)->summary == command.summary);
       BOOST_TEST((command.run != nullptr) == (command.executable != Executable::kOther));
       BOOST_TEST(!command.summary.empty());
       BOOST_TEST(command.count.least <= command.count.most);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bundle/config/config.hpp"
+#include "criu/images/check.hpp"
+#include "criu/images/images.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::runtime {
+
+/// Whether the container of the images has a namespace of its own where the document makes one, and
+/// none where the document joins one by a path. CRIU makes those of the images: without one, it
+/// works in the host's.
+void compare_namespaces(const Images& images, const bundle::Config& config, Obstacles& obstacles);
+
+/// What of the images does not fit the document: namespaces, mounts, maps of the user namespace. A
+/// container without CAP_SYS_ADMIN must have exactly the mounts of the document.
+void compare_with_document(const Images& images, const bundle::Config& config,
+                           const linux::Procfs& procfs, Obstacles& obstacles);
+
+/// What of the images does not fit this host: the processor's kind, types of file systems, and,
+/// without a pid namespace made for the container, process numbers that are taken.
+void compare_with_host(const Images& images, const bundle::Config& config, Obstacles& obstacles);
+
+/// What of the document does not fit this host: sources of mounts, devices, namespaces to join,
+/// network devices.
+void compare_document_with_host(const bundle::Config& config, const linux::Procfs& procfs,
+                                Obstacles& obstacles);
+
+}  // namespace ocirun::runtime
