@@ -45,7 +45,7 @@ Result<int> Supervisor::run(const Announce& announce) {
                                       kCommandPatience);
   auto started = run_init_containers();
   if (started && !is_stopping_) started = start_containers(begun);
-  if (started && !is_stopping_ && settings_.ready_within) started = wait_until_ready(begun);
+  if (started && settings_.ready_within) started = wait_until_ready(begun);
   if (!started) {
     record_.status = PodStatus::kFailed;
     record_.reason = started.error().message();
