@@ -51,16 +51,15 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
                find_image(workload, *container, given, store, options_for_this_namespace()));
     images.emplace(container, std::move(image));
   }
-  TRY_ASSIGN(const std::vector<ReadyContainer> made,
-             make_bundles({.workload = workload,
-                           .given = given,
-                           .store = store,
-                           .images = images,
-                           .volumes = volumes,
-                           .devices = devices,
-                           .surroundings = surroundings,
-                           .network_files = files},
-                          site));
+  TRY_ASSIGN(const std::vector<ReadyContainer> made, make_bundles({.workload = workload,
+                                                                   .given = given,
+                                                                   .store = store,
+                                                                   .images = images,
+                                                                   .volumes = volumes,
+                                                                   .devices = devices,
+                                                                   .surroundings = surroundings,
+                                                                   .network_files = files},
+                                                                  site));
   for (const ReadyContainer& ready : made)
     warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   volumes.made.keep();

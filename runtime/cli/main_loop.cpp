@@ -204,8 +204,7 @@ int run_words(int argc, char** argv) {
   const std::span<const std::string> rest = std::span(words).subspan(consumed + 1);
   if (command == nullptr && words[consumed] == bundle::cli::kCompletionCommand)
     return print_and_exit(complete_line(rest));
-  if (command == nullptr)
-    return usage_error(unknown_command(words[consumed]));
+  if (command == nullptr) return usage_error(unknown_command(words[consumed]));
   if (command->executable == Executable::kOther) {
     if (const auto options = read_globals(*globals); !options) return usage_error(options.error());
     std::vector<std::string> of_pod(rest.begin(), rest.end());
