@@ -60,7 +60,7 @@ void ContainerRun::resume(std::optional<int> pid, Clock::time_point now) {
 }
 
 void ContainerRun::restart(Clock::time_point now) {
-  if (record_.is_init || is_on_its_way() || phase() == Phase::kNew) return;
+  if (record_.is_init || life_.must_restart() || is_on_its_way() || phase() == Phase::kNew) return;
   services_.events.add("restarting", record_.name, "`ocirun pod restart` was called");
   life_.handle(Event::kRestart, now, services_.grace);
 }

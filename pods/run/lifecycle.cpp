@@ -114,6 +114,7 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
       return work_.record_end(now);
     case Act::kFail:
       phase_ = Phase::kRemoving;
+      must_restart_ = false;
       work_.record_failure(!has_run_);
       if (has_run_)
         decide(true, now + backoff_.after_run_of({}));
@@ -145,6 +146,7 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
       must_restart_ = true;
       return;
     case Act::kAtOnce:
+      must_restart_ = true;
       return decide(true, now);
     case Act::kKill:
       phase_ = Phase::kStopping;

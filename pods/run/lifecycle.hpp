@@ -85,6 +85,8 @@ class Lifecycle {
   void adopt_done() { phase_ = Phase::kDone; }
 
   Phase phase() const { return phase_; }
+  /// Whether kRestart has come, and the container has not been created again since.
+  bool must_restart() const { return must_restart_; }
   /// When Event::kDue is to come; Clock::time_point::max(): never.
   Clock::time_point due() const;
 
