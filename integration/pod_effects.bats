@@ -140,6 +140,7 @@ has_printed_all() { pod logs -c "$1" "$POD" | grep -xE 'done|last' >/dev/null; }
  "userAnnotations": {"any thing": "x"}, "userLabels": {"l": "y"}}
 END
   run_pod --detach --image example.com/odd=images:base || show_output
+  eventually has_line worker last # it goes on after the line of `look`
   collect worker
   umount host/below
   effects appc
