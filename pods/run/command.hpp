@@ -38,8 +38,8 @@ class Command {
 
   /// When the command has taken too long; kill() is due then.
   Clock::time_point deadline() const { return deadline_; }
-  /// Kills the program, and what it has started in its session. The error of outcome() is then
-  /// that the command `has` ("was stopped").
+  /// Kills the program, and what it has started in its session. The error of outcome() is then the
+  /// name of the command, and `has`, such as "was stopped".
   void kill(std::string has);
 
   /// Must be called with the status of waitpid(2). Errors: the command has not ended with 0, with

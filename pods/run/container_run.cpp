@@ -122,10 +122,10 @@ bool ContainerRun::collect(int pid, int status, Clock::time_point now) {
     return true;
   }
   if (!command_ || command_->pid() != pid) return false;
-  auto done = finish(status);
+  const auto done = finish(status);
   if (command_ && command_->pid() != pid) return true;  // the job goes on with another command
   command_.reset();
-  if (!done) error_ = std::move(done).error();
+  if (!done) error_ = done.error();
   life_.handle(done ? Event::kDone : Event::kFailed, now);
   return true;
 }

@@ -21,19 +21,19 @@ enum class Act : std::uint8_t {
   kRun,     // kRunning
   kNote,    // the end of the program is kept until the job has ended
   kEnd,     // kRemoving begins; whether the container starts again is decided
-  kLate,    // the end of the program is recorded
+  kLate,    // the end of the program is recorded; the removal has begun before
   kFail,    // kRemoving begins; the failure is recorded
   kRemove,  // kRemoving begins
   kSettle,  // kWaiting or kDone, as decided
   kSignal,  // kStopping: the stop signal is sent, and the grace period begins
   kAsk,     // kStopping: the stop signal is sent, and the grace period goes on
   kSwap,    // as kSignal, and the container will start again whatever the restart rule is
-  kAgain,   // the same for a program that was asked to end before
+  kAgain,   // the program was asked to end before: the container will start again
   kAtOnce,  // the container will start again as soon as it is removed
   kKill,    // kStopping: SIGKILL is sent
-  kCancel,  // kCancelling: the job gets the grace period
+  kCancel,  // kCancelling: the job may end within the grace period
   kAbort,   // kCancelling: the job is killed
-  kHalt,    // kHalting: the job gets the grace period
+  kHalt,    // kHalting: the job may end within the grace period
   kBreak,   // kHalting: the job is killed
   kHurry,   // the grace period ends earlier
   kForget,  // the container will not start again

@@ -100,7 +100,7 @@ class Lifecycle {
   Clock::time_point started_, due_ = Clock::time_point::max();
   Backoff backoff_;
   bool is_wanted_ = true;         // the pod does not stop
-  bool has_run_ = false;          // a failure is not that of the pod's start
+  bool has_run_ = false;          // a failure is tried again, and does not end the pod's start
   bool must_restart_ = false;     // whatever the restart rule is
   bool again_ = false;            // the container will be started again when it is removed
   bool has_ended_early_ = false;  // the program has ended, and the job that starts it has not
