@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -49,7 +50,7 @@ std::vector<std::string> containers_of(const std::string& pods, const Arguments&
   }
   std::vector<std::string> all;
   for (const std::string& pod : listed(pods))
-    for (std::string& name : listed(pods + "/" + pod + "/containers"))
+    for (std::string& name : listed(fmt::format("{}/{}/containers", pods, pod)))
       if (std::ranges::find(all, name) == all.end()) all.push_back(std::move(name));
   return all;
 }
