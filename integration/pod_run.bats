@@ -266,7 +266,6 @@ END
   pod delete "${names[@]}" "${names[0]}"
   equal "" "$(pod_names)"
 }
-has_event() { pod events "$POD" | jq -r .event | grep -qx "$1"; }
 
 @test "OAM-12 OAM-31 what the machine does not have is an error, and nothing has been started" {
   container app 'echo started'

@@ -101,3 +101,41 @@ print(max(int((b - a).total_seconds() * 1000) for a, b in zip(times, times[1:]))
   equal 7 "$status"
   equal ran "$(<output)"
 }
+
+# cpu_ticks PID: the CPU time of the process until now, in clock ticks.
+cpu_ticks() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f12,13 | { read -r user system && echo $((user + system)); }; }
+
+# is_idle: the supervisor of the pod uses less than a quarter of a CPU for two seconds.
+is_idle() {
+  local supervisor before
+  supervisor=$(says .supervisor)
+  before=$(cpu_ticks "$supervisor")
+  sleep 2
+  (($(cpu_ticks "$supervisor") - before < $(getconf CLK_TCK) / 2))
+}
+
+@test "a supervisor uses no CPU while a create that has written something is given up" {
+  slow create
+  sed -i 's/sleep .*;/echo written; echo written >\&2; sleep 100;/' slow
+  two_containers
+  run_pod --runtime "$TMP/slow" --detach
+  touch is-slow
+  pod exec -c other "$POD" touch /end
+  eventually test -e in-create
+  pod stop --grace 8 "$POD" &
+  local stopping=$!
+  eventually has_event stopping
+  is_idle
+  wait "$stopping"
+}
+
+@test "a supervisor uses no CPU while a container that could not be started waits" {
+  slow start
+  sed -i 's/sleep .*;/exit 1;/' slow
+  two_containers
+  run_pod --runtime "$TMP/slow" --detach
+  touch is-slow
+  pod exec -c other "$POD" touch /end
+  reaches '.containers[] | select(.name == "other") | .status' waiting
+  is_idle
+}

@@ -8,8 +8,6 @@ lines() { pod logs "$POD"; }
 says_once() { [[ $(lines) == "$1" ]]; }
 quiet_pod() { quietly pod "$@"; }
 
-has_event() { [[ $(pod events "$POD" | jq -r .event | xargs) == *"$1"* ]]; }
-
 @test "start runs a pod that has ended again: its document as it was, its options, its directory, the values of its variables" {
   container app 'echo "$A $B $(cat /etc/c)"; exec sleep 1000' 'config: [{path: /etc/c, value: config}]'
   mkdir elsewhere

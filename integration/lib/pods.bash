@@ -30,6 +30,9 @@ reaches() { eventually is_now "$@"; }
 # has_lines CONTAINER NUMBER: the container has written so many lines.
 has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
 
+# has_event WORD: the events of the pod have this one.
+has_event() { pod events "$POD" | jq -r .event | grep -qx "$1"; }
+
 # add_way_outside, for setup_file: pasta copies the addresses of the interface that leads outside.
 add_way_outside() {
   ip link add outside0 type veth peer name outside1 2>/dev/null || return 0

@@ -39,6 +39,7 @@ Result<Command> Command::call(const std::function<Result<void>()>& act, std::str
   Command command(std::move(call.child), std::move(what));
   command.errors_ = std::move(call.report);
   command.is_call_ = true;
+  command.deadline_ = Clock::time_point::max();
   return command;
 }
 
@@ -48,7 +49,8 @@ void Command::add_wanted(std::vector<pollfd>& watched) const {
 
 void Command::read() {
   constexpr std::size_t kMostSaid = 65536;
-  while (errors_) {
+  constexpr int kMostPieces = 16;
+  for (int piece_count = 0; errors_ && piece_count < kMostPieces; ++piece_count) {
     pollfd watched{errors_.get(), POLLIN, 0};
     if (::poll(&watched, 1, 0) <= 0) return;
     std::array<char, 4096> piece;

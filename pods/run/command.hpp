@@ -27,16 +27,17 @@ class Command {
   static Result<Command> run(std::span<const std::string> words, const Streams& streams,
                              std::string what);
   /// Calls `act` in a copy of the calling process, which must have a single thread. The copy ends
-  /// when the caller ends.
+  /// when the caller ends, and may take any time.
   static Result<Command> call(const std::function<Result<void>()>& act, std::string what);
 
   int pid() const { return child_.pid; }
   /// Adds the descriptor that becomes readable when read() has something to do.
   void add_wanted(std::vector<pollfd>& watched) const;
-  /// Reads the errors that are there, so that their pipe does not fill up.
+  /// Reads the errors that are there, so that their pipe does not fill up; of errors without end, a
+  /// part.
   void read();
 
-  /// When the command has taken too long; kill() is due then.
+  /// When the program has taken too long; kill() is due then.
   Clock::time_point deadline() const { return deadline_; }
   /// Kills the program, and what it has started in its session. The error of outcome() is then the
   /// name of the command, and `has`, such as "was stopped".

@@ -16,6 +16,9 @@ Result<bool> ContainerRun::begin(Job job) {
   if (job == Job::kMake) ++record_.restarts;
   if (job == Job::kMake && !ready_.root) return false;
   if (job == Job::kRemove) {
+    // A signal on its way must not reach the next container of this id.
+    if (signalling_) signalling_->kill("was killed because the container is removed");
+    signalling_.reset();
     // Whoever adopts the pod must not look for a container that is removed.
     static_cast<void>(services_.save());
     if (!record_.is_claimed) return false;

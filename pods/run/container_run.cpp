@@ -98,19 +98,17 @@ void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now)
 }
 
 void ContainerRun::add_wanted(std::vector<pollfd>& watched, Clock::time_point now) const {
-  if (phase() != Phase::kCreating)
+  if (!is_being_created())
     for (const pollfd& stream : output_.wanted(now))
       if (stream.fd >= 0) watched.push_back(stream);
   for (const auto* command : {&command_, &signalling_})
     if (*command) (*command)->add_wanted(watched);
   health_.add_wanted(watched);
-  oom_kills_.add_wanted(watched);
+  if (is_up()) oom_kills_.add_wanted(watched);
 }
 
-/// While the runtime creates the container, the runtime's errors are in the output.
 void ContainerRun::read_output(Clock::time_point now) {
-  const bool is_created = job_ == Job::kCreate && command_;
-  if (!is_created) output_.read_some(now);
+  if (!is_being_created()) output_.read_some(now);
   for (auto* command : {&command_, &signalling_})
     if (*command) (*command)->read();
 }

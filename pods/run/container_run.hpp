@@ -125,6 +125,8 @@ class ContainerRun final : private ContainerWork {
   void act_on(const Health::Verdict& verdict, Clock::time_point now);
   void count_oom_kills(std::uint64_t kills);
   bool is_up() const { return phase() == Phase::kRunning || phase() == Phase::kStopping; }
+  /// Whether the output has the errors of the runtime, which creates the container.
+  bool is_being_created() const { return job_ == Job::kCreate && command_; }
   bool is_ready() const;
   template <class Value>
   Result<Value> in_container(Result<Value> result) const {

@@ -203,6 +203,11 @@ void Lifecycle::adopt_running(Clock::time_point now) {
   has_run_ = true;
 }
 
+void Lifecycle::adopt_done() {
+  phase_ = Phase::kDone;
+  has_run_ = true;
+}
+
 void Lifecycle::adopt_waiting(Clock::time_point now) {
   phase_ = Phase::kRemoving;
   has_run_ = true;

@@ -82,7 +82,7 @@ class Lifecycle {
   /// The same for a container that is to be removed and started again.
   void adopt_waiting(Clock::time_point now);
   /// The same for a container that has ended for good.
-  void adopt_done() { phase_ = Phase::kDone; }
+  void adopt_done();
 
   Phase phase() const { return phase_; }
   /// Whether kRestart has come, and the container has not been created again since.

@@ -364,6 +364,10 @@ BOOST_AUTO_TEST_CASE(adopted_containers_go_on) {
   done.life.adopt_done();
   done.on(kDue);
   BOOST_TEST(done.told() == "-> done");
+  done.on({kRestart, kDone, kDone});
+  done.work.done.clear();
+  done.on(kDone);
+  BOOST_TEST(done.told() == "start -> starting");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
