@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,14 +50,20 @@ struct AddedCommands {
       nullptr;  // whether the programs for it are installed
 };
 inline constexpr std::size_t kMostAdded = 2;
-/// Called by main() before run_command_line().
+/// Called once, by main() before run_command_line().
 void add_commands(const AddedCommands& commands);
 const AddedCommands& added_commands();
 
-std::span<const Command> all_commands();
-const Command* find_command(std::string_view name);
 /// The command line of `ocirun`.
 const bundle::cli::Program& program();
+inline auto all_commands() {
+  return program().commands |
+         std::views::transform([](const bundle::cli::Syntax* syntax) -> const Command& {
+           return static_cast<const Command&>(*syntax);
+         });
+}
+/// nullptr: there is none.
+const Command* find_command(std::string_view name);
 /// The container that the first operand names. Errors: no operand, or no valid id.
 Result<ContainerId> id_of(const Arguments& arguments);
 

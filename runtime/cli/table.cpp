@@ -187,49 +187,36 @@ constexpr std::array kCommands{
             run_completion},
 };
 
-/// The table of main(): kCommands, and before `list` those that were added.
-constinit std::array<Command, kCommands.size() + kMostAdded> table{};
-constinit std::array<const bundle::cli::Syntax*, kCommands.size() + kMostAdded> syntaxes{};
+/// kCommands, and room for those that are added.
+constinit auto syntaxes = [] {
+  std::array<const bundle::cli::Syntax*, kCommands.size() + kMostAdded> all{};
+  for (std::size_t i = 0; i < kCommands.size(); ++i) all.at(i) = &kCommands.at(i);
+  return all;
+}();
 constinit bundle::cli::Program this_program{.name = "ocirun",
                                             .options = kGlobalOptions,
-                                            .commands = {},
+                                            .commands = std::span(syntaxes).first(kCommands.size()),
                                             .empty_value = bundle::cli::EmptyValue::kIsNone};
 constinit AddedCommands added = {};
-
-void make_table() {
-  std::size_t count = 0;
-  const auto add = [&](const Command& command) {
-    table.at(count) = command;
-    syntaxes.at(count) = &table.at(count);
-    ++count;
-  };
-  for (const Command& command : kCommands) {
-    if (command.name == "list")
-      for (const Command& other : added.commands) add(other);
-    add(command);
-  }
-  this_program.commands = std::span(syntaxes).first(count);
-}
 
 }  // namespace
 
 void add_commands(const AddedCommands& commands) {
   added = commands;
-  make_table();
+  // Help shows the added ones behind the commands of a container's life.
+  const auto end = syntaxes.begin() + kCommands.size();
+  const auto place = std::find_if(syntaxes.begin(), end,
+                                  [](const auto* syntax) { return syntax->name == "list"; });
+  std::move_backward(place, end, end + static_cast<std::ptrdiff_t>(commands.commands.size()));
+  std::ranges::transform(commands.commands, place, [](const Command& command) { return &command; });
+  this_program.commands = std::span(syntaxes).first(kCommands.size() + commands.commands.size());
 }
 const AddedCommands& added_commands() { return added; }
 
-const bundle::cli::Program& program() {
-  if (this_program.commands.empty()) make_table();
-  return this_program;
-}
-std::span<const Command> all_commands() {
-  return std::span<const Command>(table).first(program().commands.size());
-}
+const bundle::cli::Program& program() { return this_program; }
 
 const Command* find_command(std::string_view name) {
-  const auto found = std::ranges::find(all_commands(), name, &Command::name);
-  return found == all_commands().end() ? nullptr : &*found;
+  return static_cast<const Command*>(bundle::cli::find_syntax(this_program, name));
 }
 
 Result<ContainerId> id_of(const Arguments& arguments) {

@@ -51,9 +51,9 @@ BOOST_AUTO_TEST_CASE(only_a_program_that_ends_by_itself_has_refused) {
 
 BOOST_AUTO_TEST_CASE(kill_ends_what_the_program_has_started_in_its_session) {
   linux::Pipe pipe = must(linux::make_pipe());
-  Command slow = must(Command::run(
-      std::vector<std::string>{"/bin/sh", "-c", "sleep 1000 & sleep 1000"},
-      Streams{.out = pipe.writer, .err = Fd{-1}}, "the shell"));
+  Command slow =
+      must(Command::run(std::vector<std::string>{"/bin/sh", "-c", "sleep 1000 & sleep 1000"},
+                        Streams{.out = pipe.writer, .err = Fd{-1}}, "the shell"));
   pipe.writer.reset();
   slow.kill("did not end");
   BOOST_TEST(error_of(slow) == "the shell did not end");
@@ -71,7 +71,8 @@ BOOST_AUTO_TEST_CASE(a_function_reports_its_error_and_may_take_any_time) {
   Command good = must(Command::call([]() -> Result<void> { return {}; }, "the copy"));
   BOOST_TEST((good.deadline() == Command::Clock::time_point::max()));
   BOOST_TEST(error_of(good) == "");
-  Command bad = must(Command::call([]() -> Result<void> { return refuse("no space"); }, "the copy"));
+  Command bad =
+      must(Command::call([]() -> Result<void> { return refuse("no space"); }, "the copy"));
   BOOST_TEST(error_of(bad) == "no space");
   Command program = shell("exit 0");
   BOOST_TEST((program.deadline() < Command::Clock::time_point::max()));
