@@ -253,4 +253,12 @@ Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Si
   return made;
 }
 
+Result<std::vector<ReadyContainer>> make_bundles_below(const PodParts& parts, const Site& parent,
+                                                       const char* name) {
+  TRY(sys::mkdirat(parent.fd, name, 0711));
+  TRY_ASSIGN(const UniqueFd made,
+             sys::openat(parent.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  return make_bundles(parts, {.fd = made, .path = fmt::format("{}/{}", parent.path, name)});
+}
+
 }  // namespace ocirun::pods

@@ -83,6 +83,9 @@ struct PodParts {
 /// Makes the bundle of each container in `site`/NAME: the root filesystem, the config files, the
 /// volumes, and config.json. The order is that of all_containers(). Errors name the container.
 Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Site& site);
+/// The same in a new directory, `parent`/`name`.
+Result<std::vector<ReadyContainer>> make_bundles_below(const PodParts& parts, const Site& parent,
+                                                       const char* name);
 
 /// Who will run the bundles. kOrdinaryUser: the caller is root of a user namespace now. Each
 /// config.json asks for a user namespace with the same ids, so that the files of the image have

@@ -236,19 +236,16 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
       .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
       .powers = powers_here(!record_.cgroup.empty(), network_.own_network),
       .ids = {}};
-  TRY(sys::mkdirat(here_, kContainers, 0711));
-  TRY_ASSIGN(const UniqueFd below,
-             sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  const Site site{.fd = below, .path = directory_.path(kContainers)};
-  TRY_ASSIGN(ready_, make_bundles({.workload = workload_,
-                                   .given = settings_.given,
-                                   .store = images_.store,
-                                   .images = images_.of,
-                                   .volumes = volumes,
-                                   .devices = devices,
-                                   .surroundings = surroundings,
-                                   .network_files = files},
-                                  site));
+  TRY_ASSIGN(ready_,
+             make_bundles_below({.workload = workload_,
+                                 .given = settings_.given,
+                                 .store = images_.store,
+                                 .images = images_.of,
+                                 .volumes = volumes,
+                                 .devices = devices,
+                                 .surroundings = surroundings,
+                                 .network_files = files},
+                                {.fd = here_, .path = directory_.path().string()}, kContainers));
   if (listener_.warn)
     for (const ReadyContainer& ready : ready_)
       for (const std::string& warning : ready.warnings) listener_.warn(warning);

@@ -1,18 +1,11 @@
 #include "pods/run/trial.hpp"
 
-#include <fcntl.h>
-
-#include "linux/base/syscalls.hpp"
 #include "pods/prepare/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 
 namespace ocirun::pods {
 namespace {
-
-namespace sys = linux::sys;
-
-constexpr const char* kContainersOfTrial = "containers";
 
 /// Makes the bundles in `trial`. The mounts disappear with the calling process.
 Result<void> try_in(const PodDirectory& trial, const Workload& workload, const Settings& settings,
@@ -34,11 +27,7 @@ Result<void> try_in(const PodDirectory& trial, const Workload& workload, const S
                                   .cgroups_path = {},
                                   .powers = powers_here(has_cgroup, network.own_network),
                                   .ids = {}};
-  TRY(sys::mkdirat(here, kContainersOfTrial, 0711));
-  TRY_ASSIGN(const UniqueFd below,
-             sys::openat(here, kContainersOfTrial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  const Site bundles{.fd = below, .path = trial.path(kContainersOfTrial)};
-  TRY(pods::make_bundles({.workload = workload,
+  TRY(make_bundles_below({.workload = workload,
                           .given = settings.given,
                           .store = store,
                           .images = images.of,
@@ -46,7 +35,7 @@ Result<void> try_in(const PodDirectory& trial, const Workload& workload, const S
                           .devices = devices,
                           .surroundings = surroundings,
                           .network_files = files},
-                         bundles));
+                         site, "containers"));
   return {};
 }
 
