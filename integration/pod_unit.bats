@@ -40,6 +40,7 @@ pod_unit() { run ocirun pod unit --images images --name "$POD" "$@"; }
   equal "STATUS=starting EXTEND_TIMEOUT_USEC=260000000" "$(grep -m 1 STATUS=starting "$TMP/helper.log")"
   run told READY=1
   exits 1
+  reaches '.containers[0].status' running # the status is told while the container is made, too
   pod exec "$POD" touch /dev/shm/go
   eventually told READY=1
   pod stop --grace 0 "$POD"
