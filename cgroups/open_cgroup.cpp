@@ -48,19 +48,19 @@ Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placemen
 }
 
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
-  TRY(check_shape(record));
+  OCIRUN_TRY(check_shape(record));
   for (const auto& [controllers, directory] : record.directories)
-    TRY(within(check_is_in_cgroupfs(directory), "the container's record"));
+    OCIRUN_TRY(within(check_is_in_cgroupfs(directory), "the container's record"));
   if (!record.unit.empty()) return std::make_unique<SystemdCgroup>(std::move(record));
   return std::make_unique<HostCgroup>(std::move(record));
 }
 
 Result<FreezerState> freezer_state_of(const Record& record) {
-  TRY(check_shape(record));
+  OCIRUN_TRY(check_shape(record));
   const std::vector<Node> nodes = nodes_with_freezer(record);
   for (const Node& node : nodes) {
-    TRY_ASSIGN(const Directory* directory, node.directory());
-    TRY(within(directory->check_filesystem(), "the container's record"));
+    OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
+    OCIRUN_TRY(within(directory->check_filesystem(), "the container's record"));
   }
   return read_freezer(nodes);
 }

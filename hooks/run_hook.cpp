@@ -28,10 +28,10 @@ constexpr std::chrono::seconds kReminder{10};
 
 // Makes a pipe that holds the whole state, where a seccomp filter refuses memfd_create(2).
 Result<UniqueFd> make_stdin_pipe(std::string_view state) {
-  TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, static_cast<int>(state.size()));
   ::fcntl(pipe.writer.get(), F_SETFL, O_NONBLOCK);  // else a state that is too long would block
-  TRY(linux::write_all(pipe.writer, state));
+  OCIRUN_TRY(linux::write_all(pipe.writer, state));
   return std::move(pipe.reader);
 }
 
@@ -41,8 +41,8 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   auto made = linux::make_memory_file("state");
   if (!made && (made.error().number() == EPERM || made.error().number() == ENOSYS))
     return within(make_stdin_pipe(state), "make the state's pipe, without memfd_create");
-  TRY_ASSIGN(UniqueFd fd, within(std::move(made), "the state of the container"));
-  TRY(linux::write_all(fd, state));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, within(std::move(made), "the state of the container"));
+  OCIRUN_TRY(linux::write_all(fd, state));
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail(errno, "rewind the state");
   return fd;
 }
@@ -79,7 +79,7 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
 }
 
 [[noreturn]] void give_up(Fd failure, const Failure& reason) {
-  [[maybe_unused]] const auto ignored = ::write(failure.value, &reason, sizeof(reason));
+  ignore(::write(failure.value, &reason, sizeof(reason)));
   ::_exit(127);
 }
 
@@ -171,7 +171,7 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
                                       (kReminder * reminders).count()));
       continue;
     }
-    if (watched[2].revents != 0 && !has_ended) TRY(surroundings.check_interrupt());
+    if (watched[2].revents != 0 && !has_ended) OCIRUN_TRY(surroundings.check_interrupt());
     if (watched[0].revents != 0 && !drain(output, kept)) watched[0].fd = -1;
     // Without a pidfd (Linux before 5.3), the end of the output counts as the end of the hook.
     if (has_ended || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
@@ -183,11 +183,11 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
 }  // namespace
 
 Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings) {
-  TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
-  TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
-  TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
+  OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
   ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // the hook's end of the pipe stays blocking
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     output.reader.reset();
     become_hook(hook, surroundings, input, output.writer, failure.writer);
@@ -200,10 +200,10 @@ Result<void> run_hook(const Hook& hook, std::string_view name, const Surrounding
   if (ending != Ending::kExited) {
     ::kill(-child.pid, SIGKILL);  // fails if the hook has not called setsid(2) yet
     linux::kill_child(child);     // waits at most two seconds
-    TRY(ending);
+    OCIRUN_TRY(ending);
     return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
   }
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  OCIRUN_TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
   Failure given_up{};
   if (::read(failure.reader.get(), &given_up, sizeof(given_up)) == sizeof(given_up))
     return fail(given_up.reason, "{}", what_failed(given_up, hook));

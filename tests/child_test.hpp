@@ -5,7 +5,7 @@
 //   BOOST_AUTO_TEST_CASE(a_tmpfs_is_mounted) {
 //     BOOST_TEST(run_in_child(CLONE_NEWNS, [] { BOOST_TEST(must(open_it()).get() >= 0); }) == 0);
 //   }
-//   CHILD_TEST(a_tmpfs_is_mounted, CLONE_NEWNS) { … }   // the same, shorter
+//   OCIRUN_CHILD_TEST(a_tmpfs_is_mounted, CLONE_NEWNS) { … }   // the same, shorter
 //
 // Boost's own checks work in the child. A failed check or an exception makes the exit status
 // kChildFailed. The text of an exception reaches the parent's report through a pipe.
@@ -185,8 +185,8 @@ inline boost::unit_test::precondition needs_root() {
 }  // namespace ocirun::test
 
 /// A test case for root whose body runs in run_in_child():
-/// CHILD_TEST(name, CLONE_NEWNS | CLONE_NEWPID) { … }
-#define CHILD_TEST(name, flags)                                          \
+/// OCIRUN_CHILD_TEST(name, CLONE_NEWNS | CLONE_NEWPID) { … }
+#define OCIRUN_CHILD_TEST(name, flags)                                   \
   static void name##_in_child();                                         \
   BOOST_AUTO_TEST_CASE(name, *ocirun::test::needs_root()) {              \
     BOOST_TEST(ocirun::test::run_in_child(flags, name##_in_child) == 0); \

@@ -171,7 +171,7 @@ Result<Arguments> Reader::finish() {
 Result<Arguments> parse(const Program& program, const Syntax& syntax,
                         std::span<const std::string> words) {
   Reader reader(program, &syntax);
-  for (const std::string& word : words) TRY(reader.read(word));
+  for (const std::string& word : words) OCIRUN_TRY(reader.read(word));
   return reader.finish();
 }
 
@@ -179,7 +179,7 @@ Result<Arguments> parse_before(const Program& program, std::span<const std::stri
                                std::size_t& consumed) {
   Reader reader(program, nullptr);
   for (consumed = 0; consumed < words.size() && !reader.is_operand(words[consumed]); ++consumed)
-    TRY(reader.read(words[consumed]));
+    OCIRUN_TRY(reader.read(words[consumed]));
   return reader.finish();
 }
 

@@ -115,7 +115,7 @@ void offer_options(const Reader& line, Offer& offer) {
 std::size_t read_before(Reader& before, std::span<const std::string> words) {
   std::size_t index = 0;
   for (; index < words.size() && !before.is_operand(words[index]); ++index)
-    static_cast<void>(before.read(words[index]));
+    ignore(before.read(words[index]));
   return index;
 }
 
@@ -130,8 +130,7 @@ std::string completion_text(const Program& program, Names names,
   if (syntax == nullptr && index < earlier.size()) return {};
   Reader after(program, syntax);
   if (syntax != nullptr)
-    for (const std::string& argument : earlier.subspan(index + 1))
-      static_cast<void>(after.read(argument));
+    for (const std::string& argument : earlier.subspan(index + 1)) ignore(after.read(argument));
   const Reader& line = syntax == nullptr ? before : after;
 
   const auto question = [&](Completes completes, bool (*wanted)(Status) = nullptr) {

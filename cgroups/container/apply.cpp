@@ -23,7 +23,7 @@ class OpenFile {
       directory_ = &directory;
       file_ = file;
       fd_.reset();
-      TRY_ASSIGN(fd_, directory.open_file(file, O_WRONLY));
+      OCIRUN_TRY_ASSIGN(fd_, directory.open_file(file, O_WRONLY));
     }
     if (auto done = linux::sys::write_once(fd_, value); !done)
       return fail(done.error().number(), "write {} to {}/{}", value, directory.path(), file);
@@ -66,7 +66,8 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
   if (unified == nullptr)
     return refuse("{}: this host has no {} controller", write.pointer, write.controller);
   if (!write.controller.empty())
-    TRY(within(enable_controllers(*unified, {write.controller}, handed_down), write.pointer));
+    OCIRUN_TRY(
+        within(enable_controllers(*unified, {write.controller}, handed_down), write.pointer));
   return unified;
 }
 
@@ -80,8 +81,8 @@ struct Effects {
 /// Makes all writes of one controller. Repeats each write that failed with EINVAL at the end.
 Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
                          const Effects& effects) {
-  TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), effects.handed_down));
-  TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
+  OCIRUN_TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), effects.handed_down));
+  OCIRUN_TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
   OpenFile file;
   const auto explained = [&](const Write& write, Error error) {
     if (const std::string reason = explain(*directory, write, error.number()); !reason.empty())
@@ -115,7 +116,7 @@ Result<void> apply_all(std::span<const Node> nodes, std::span<const Write> write
     const auto end = std::ranges::find_if(
         writes, [&](const Write& w) { return w.controller != writes.front().controller; });
     const auto size = static_cast<std::size_t>(end - writes.begin());
-    TRY(apply_group(nodes, writes.first(size), effects));
+    OCIRUN_TRY(apply_group(nodes, writes.first(size), effects));
     writes = writes.subspan(size);
   }
   return {};

@@ -24,7 +24,7 @@ std::uint64_t address_of(const void* pointer) {
 }
 
 Result<UniqueFd> load_program(std::span<const DeviceRule> rules) {
-  TRY_ASSIGN(const std::vector<bpf_insn> program, device_program(rules));
+  OCIRUN_TRY_ASSIGN(const std::vector<bpf_insn> program, device_program(rules));
   bpf_attr attributes{};
   attributes.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE;
   attributes.expected_attach_type = BPF_CGROUP_DEVICE;
@@ -32,7 +32,7 @@ Result<UniqueFd> load_program(std::span<const DeviceRule> rules) {
   attributes.insn_cnt = static_cast<std::uint32_t>(program.size());
   attributes.license = address_of("Apache-2.0");  // the program calls no GPL-only helper
   std::memcpy(attributes.prog_name, "ocirun_devices", sizeof "ocirun_devices");
-  TRY_ASSIGN(const int fd, bpf(BPF_PROG_LOAD, attributes, "load the device program"));
+  OCIRUN_TRY_ASSIGN(const int fd, bpf(BPF_PROG_LOAD, attributes, "load the device program"));
   return UniqueFd(fd);
 }
 
@@ -47,19 +47,19 @@ Result<std::vector<UniqueFd>> attached_programs(Fd cgroup) {
   query.query.attach_type = BPF_CGROUP_DEVICE;
   query.query.prog_ids = address_of(ids.data());
   query.query.prog_cnt = ids.size();
-  TRY(bpf(BPF_PROG_QUERY, query, "query device programs"));
+  OCIRUN_TRY(bpf(BPF_PROG_QUERY, query, "query device programs"));
   std::vector<UniqueFd> programs;
   for (std::uint32_t i = 0; i < query.query.prog_cnt; ++i) {
     bpf_attr by_id{};
     by_id.prog_id = ids[i];
-    TRY_ASSIGN(const int fd, bpf(BPF_PROG_GET_FD_BY_ID, by_id, "open a device program"));
+    OCIRUN_TRY_ASSIGN(const int fd, bpf(BPF_PROG_GET_FD_BY_ID, by_id, "open a device program"));
     programs.emplace_back(fd);
   }
   return programs;
 }
 
 Result<void> attach_program(Fd cgroup, Fd program) {
-  TRY_ASSIGN(const std::vector<UniqueFd> old, attached_programs(cgroup));
+  OCIRUN_TRY_ASSIGN(const std::vector<UniqueFd> old, attached_programs(cgroup));
   bpf_attr attributes{};
   attributes.target_fd = static_cast<std::uint32_t>(cgroup.value);
   attributes.attach_bpf_fd = static_cast<std::uint32_t>(program.value);
@@ -69,7 +69,7 @@ Result<void> attach_program(Fd cgroup, Fd program) {
     attributes.attach_flags |= BPF_F_REPLACE;
     attributes.replace_bpf_fd = static_cast<std::uint32_t>(old.front().get());
   }
-  TRY(bpf(BPF_PROG_ATTACH, attributes, "attach the device program"));
+  OCIRUN_TRY(bpf(BPF_PROG_ATTACH, attributes, "attach the device program"));
   // The kernel allows an access only if all attached programs allow the access. The old programs
   // are detached after the new program is attached, so that no forbidden access succeeds meanwhile.
   for (std::size_t i = 0; old.size() > 1 && i < old.size(); ++i) {
@@ -77,7 +77,7 @@ Result<void> attach_program(Fd cgroup, Fd program) {
     detach.target_fd = static_cast<std::uint32_t>(cgroup.value);
     detach.attach_bpf_fd = static_cast<std::uint32_t>(old[i].get());
     detach.attach_type = BPF_CGROUP_DEVICE;
-    TRY(bpf(BPF_PROG_DETACH, detach, "detach an old device program"));
+    OCIRUN_TRY(bpf(BPF_PROG_DETACH, detach, "detach an old device program"));
   }
   return {};
 }
@@ -89,7 +89,7 @@ Result<void> attach_device_program(const Directory& cgroup, std::span<const Devi
     Result<UniqueFd> program = load_program(rules);
     if (!program && is_too_long(program.error().number())) program.error().within("too many rules");
     if (!program) return std::unexpected(std::move(program).error());
-    TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
     return attach_program(directory, *program);
   };
   return within(attach(), "/linux/resources/devices: cgroup {}", cgroup.path());

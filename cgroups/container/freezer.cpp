@@ -25,27 +25,27 @@ std::unexpected<Error> not_stopped(const Directory& directory, std::chrono::mill
 }
 
 Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds limit) {
-  TRY(directory.write(kV1State, "FROZEN"));
+  OCIRUN_TRY(directory.write(kV1State, "FROZEN"));
   linux::Patience patience(limit);
   for (int round = 1; directory.read_or_empty(kV1State) != "FROZEN"; ++round) {
     if (!patience.wait()) {
-      static_cast<void>(directory.write(kV1State, "THAWED"));
+      ignore(directory.write(kV1State, "THAWED"));
       return not_stopped(directory, limit);
     }
     // A write asks each task once to freeze. A second write freezes a task that the first write
     // missed (fork, vfork). A task that waits for a frozen task freezes only after a short thaw.
-    if (round % 16 == 0) TRY(directory.write(kV1State, "THAWED"));
-    TRY(directory.write(kV1State, "FROZEN"));
+    if (round % 16 == 0) OCIRUN_TRY(directory.write(kV1State, "THAWED"));
+    OCIRUN_TRY(directory.write(kV1State, "FROZEN"));
   }
   return {};
 }
 
 Result<void> freeze_unified(const Directory& directory, std::chrono::milliseconds limit) {
-  TRY(directory.write(kUnifiedState, "1"));
+  OCIRUN_TRY(directory.write(kUnifiedState, "1"));
   linux::Patience patience(limit);
   while (!events_say_frozen(directory))
     if (!patience.wait()) {
-      static_cast<void>(directory.write(kUnifiedState, "0"));
+      ignore(directory.write(kUnifiedState, "0"));
       return not_stopped(directory, limit);
     }
   return {};
@@ -53,8 +53,9 @@ Result<void> freeze_unified(const Directory& directory, std::chrono::millisecond
 
 Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   if (!is_frozen(node)) return {};
-  TRY_ASSIGN(const Directory* directory, node.directory());
-  TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
+  OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
+  OCIRUN_TRY(node.unified() ? directory->write(kUnifiedState, "0")
+                            : directory->write(kV1State, "THAWED"));
   // On cgroup v1, the cgroup is thawed when write(2) returns. In both versions, the cgroup stays
   // frozen while an ancestor is frozen.
   linux::Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
@@ -93,18 +94,18 @@ Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
   if (v1 == nullptr && unified == nullptr)
     return refuse("this host has neither the freezer controller (v1) nor the unified hierarchy");
   if (state == FreezerState::kThawed) {
-    if (v1 != nullptr) TRY(thaw(*v1, limit));
-    if (unified != nullptr) TRY(thaw(*unified, limit));
+    if (v1 != nullptr) OCIRUN_TRY(thaw(*v1, limit));
+    if (unified != nullptr) OCIRUN_TRY(thaw(*unified, limit));
     return {};
   }
-  TRY_ASSIGN(const Directory* directory, (v1 != nullptr ? v1 : unified)->directory());
+  OCIRUN_TRY_ASSIGN(const Directory* directory, (v1 != nullptr ? v1 : unified)->directory());
   return v1 != nullptr ? freeze_v1(*directory, limit) : freeze_unified(*directory, limit);
 }
 
 Result<FreezerState> read_freezer(std::span<const Node> nodes) {
   for (const Node* node : {find_v1(nodes, "freezer"), find_unified(nodes)})
     if (node != nullptr) {
-      TRY(node->directory());
+      OCIRUN_TRY(node->directory());
       if (is_frozen(*node)) return FreezerState::kFrozen;
     }
   return FreezerState::kThawed;

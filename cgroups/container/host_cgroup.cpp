@@ -46,9 +46,9 @@ std::string describe(const std::vector<int>& pids) {
 Result<void> check_fit(const Node& node, Made made, int expected) {
   if (made == Made::kNew ? is_frozen_from_the_start(node) : is_frozen(node))
     return refuse("container's cgroup unexpectedly frozen");
-  if (node.unified()) TRY(check_domain(node, made));
+  if (node.unified()) OCIRUN_TRY(check_domain(node, made));
   if (made == Made::kNew) return {};
-  TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
+  OCIRUN_TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
   std::erase(pids, expected);
   if (!pids.empty())
     return refuse(
@@ -91,18 +91,19 @@ bool HostCgroup::is_left_over() {
 }
 
 Result<Made> HostCgroup::create_node(const Node& node) {
-  TRY_ASSIGN(Made made, make_node(node, record_.created_parents));
+  OCIRUN_TRY_ASSIGN(Made made, make_node(node, record_.created_parents));
   const auto prepare = [&]() -> Result<void> {
-    TRY(check_fit(node, made, expected_));
+    OCIRUN_TRY(check_fit(node, made, expected_));
     if (made == Made::kExisted && expected_ == 0 && is_left_over()) {
-      TRY(walk(node.path(), remove_entry));  // EBUSY: a process has joined the cgroup meanwhile
-      TRY_ASSIGN(made, make_node(node, record_.created_parents));
+      OCIRUN_TRY(
+          walk(node.path(), remove_entry));  // EBUSY: a process has joined the cgroup meanwhile
+      OCIRUN_TRY_ASSIGN(made, make_node(node, record_.created_parents));
     }
-    if (node.has("cpuset")) TRY(inherit_cpuset(node, made));
+    if (node.has("cpuset")) OCIRUN_TRY(inherit_cpuset(node, made));
     return {};
   };
   if (Result<void> prepared = prepare(); !prepared) {
-    if (made == Made::kNew) static_cast<void>(remove_directory(node.path()));
+    if (made == Made::kNew) ignore(remove_directory(node.path()));
     return std::unexpected(std::move(prepared).error());
   }
   return made;
@@ -111,7 +112,7 @@ Result<Made> HostCgroup::create_node(const Node& node) {
 Result<void> HostCgroup::check_free() const {
   for (const Node& node : nodes_)
     if (linux::sys::open(node.path().c_str(), O_PATH | O_DIRECTORY))
-      TRY(check_fit(node, Made::kExisted, expected_));
+      OCIRUN_TRY(check_fit(node, Made::kExisted, expected_));
   return {};
 }
 
@@ -119,15 +120,15 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
   std::vector<const Node*> ours;  // the nodes that create() made: removed after an error
   const auto create_all = [&]() -> Result<void> {
     for (const Node& node : nodes_) {
-      TRY_ASSIGN(const Made made, create_node(node));
+      OCIRUN_TRY_ASSIGN(const Made made, create_node(node));
       if (made == Made::kNew) ours.push_back(&node);
     }
     // On a hybrid host, controllers of the unified hierarchy are enabled only when a limit needs
     // them.
     if (record_.directories.size() == 1 && nodes_.front().unified()) {
       // A controller that cannot be enabled is an error only when a limit needs the controller.
-      static_cast<void>(enable_controllers(
-          nodes_.front(), unified_controllers(nodes_.front().mount_point()), record_.handed_down));
+      ignore(enable_controllers(nodes_.front(), unified_controllers(nodes_.front().mount_point()),
+                                record_.handed_down));
     }
     return restrict_devices(devices);
   };
@@ -137,7 +138,7 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
     if (!is_below_own_parent()) std::ranges::for_each(record_.created_parents, note_as_made);
     return created;
   }
-  for (const Node* node : ours) static_cast<void>(remove_directory(node->path()));
+  for (const Node* node : ours) ignore(remove_directory(node->path()));
   remove_parents();
   take_back(record_.handed_down);
   return created;
@@ -151,7 +152,7 @@ Result<void> HostCgroup::restrict_devices(std::span<const DeviceRule> devices) {
 
 Result<void> HostCgroup::write_device_rules(std::span<const DeviceRule> devices) {
   if (find_v1(nodes_, "devices") != nullptr) {
-    TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(devices));
+    OCIRUN_TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(devices));
     return apply_writes(nodes_, writes, record_.handed_down);
   }
   const Node* v2 = find_unified(nodes_);
@@ -159,7 +160,7 @@ Result<void> HostCgroup::write_device_rules(std::span<const DeviceRule> devices)
     return refuse(
         "/linux/resources/devices: this host has neither the devices controller (v1) nor the "
         "unified hierarchy");
-  TRY_ASSIGN(const Directory* directory, v2->directory());
+  OCIRUN_TRY_ASSIGN(const Directory* directory, v2->directory());
   return attach_device_program(*directory, devices);
 }
 
@@ -167,16 +168,16 @@ Result<void> HostCgroup::change_devices(std::span<const DeviceRule> old,
                                         std::span<const DeviceRule> devices) {
   if (find_v1(nodes_, "devices") == nullptr)
     return restrict_devices(devices);  // cgroup v2 replaces the device program
-  TRY_ASSIGN(const DeviceChange change, plan_device_change_v1(old, devices));
+  OCIRUN_TRY_ASSIGN(const DeviceChange change, plan_device_change_v1(old, devices));
   // On cgroup v1, a new default clears all exceptions. The processes are frozen until the new
   // exceptions are written.
   const bool freeze = change.passes_through_nothing &&
                       read_freezer(nodes_).value_or(FreezerState::kFrozen) == FreezerState::kThawed;
-  if (freeze) TRY(set_freezer(nodes_, FreezerState::kFrozen, kFreezeTime));
+  if (freeze) OCIRUN_TRY(set_freezer(nodes_, FreezerState::kFrozen, kFreezeTime));
   Result<void> changed = apply_writes(nodes_, change.writes, record_.handed_down);
   if (!changed) {
     const Result<DeviceChange> back = plan_device_change_v1(devices, old);
-    if (back) static_cast<void>(apply_writes(nodes_, back->writes, record_.handed_down));
+    if (back) ignore(apply_writes(nodes_, back->writes, record_.handed_down));
   }
   if (!freeze) return changed;
   Result<void> thawed = set_freezer(nodes_, FreezerState::kThawed, kFreezeTime);
@@ -204,7 +205,7 @@ void HostCgroup::tell_dropped(const std::vector<std::string>& pointers) {
 }
 
 Result<void> HostCgroup::apply(const Resources& resources) {
-  TRY_ASSIGN(const std::vector<Write> writes, plan_writes(resources));
+  OCIRUN_TRY_ASSIGN(const std::vector<Write> writes, plan_writes(resources));
   const std::size_t before = record_.handed_down.size();
   std::vector<std::string> dropped;
   Result<void> applied = apply_writes(nodes_, writes, record_.handed_down, &dropped);
@@ -214,7 +215,7 @@ Result<void> HostCgroup::apply(const Resources& resources) {
 }
 
 Result<Writes> HostCgroup::update(const Resources& resources) {
-  TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
+  OCIRUN_TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
   const std::size_t before = record_.handed_down.size();
   std::vector<std::string> dropped;
   Result<Writes> old_values = replace_values(nodes_, writes, record_.handed_down, &dropped);
@@ -250,8 +251,7 @@ bool HostCgroup::is_below_own_parent() const {
 
 // Removes the unused parents: rmdir(2) fails for a parent that holds cgroups of other containers.
 void HostCgroup::remove_parents() const {
-  for (const std::string& parent : record_.created_parents)
-    static_cast<void>(remove_directory(parent));
+  for (const std::string& parent : record_.created_parents) ignore(remove_directory(parent));
   // The loop removes the empty parents that ocirun made for other containers.
   const bool all_are_ours = is_below_own_parent();
   for (const Node& node : nodes_)
@@ -264,7 +264,7 @@ void HostCgroup::remove_parents() const {
 
 Result<void> HostCgroup::destroy() {
   if (not_ours_) return {};
-  TRY(remove_nodes(nodes_));
+  OCIRUN_TRY(remove_nodes(nodes_));
   remove_parents();
   take_back(record_.handed_down);
   // On a hybrid host, a removed container may have enabled controllers that no container uses now.
@@ -278,8 +278,8 @@ Result<void> HostCgroup::leave_to_systemd() {
   const auto others = std::ranges::partition(
       nodes_, [](const Node& node) { return node.unified() || node.has("name=systemd"); });
   const std::span<Node> watched(nodes_.begin(), others.begin());
-  TRY(remove_nodes(others));
-  TRY(empty_nodes(watched));
+  OCIRUN_TRY(remove_nodes(others));
+  OCIRUN_TRY(empty_nodes(watched));
   remove_parents();
   take_back(record_.handed_down);
   return {};

@@ -22,7 +22,7 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
                        std::vector<std::string>& below) {
   const std::size_t colon = text.find(':');
   const bool all = colon == std::string_view::npos;
-  TRY_ASSIGN(std::string path, normal_path(all ? text : text.substr(colon + 1), "--cgroup"));
+  OCIRUN_TRY_ASSIGN(std::string path, normal_path(all ? text : text.substr(colon + 1), "--cgroup"));
   if (path == "/") path.clear();
   if (all) {
     std::ranges::fill(below, path);
@@ -54,7 +54,7 @@ Result<UniqueFd> open_below(const Node& node, const std::string& below, const st
     if (opened || opened.error().number() != EACCES) return opened;
   }
   // Directory::open_file() restores permissions that the container has removed.
-  TRY_ASSIGN(const Directory* directory, node.directory());
+  OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
   const std::string relative = below.empty() ? "" : below.substr(1) + "/";
   return directory->open_file(relative + file, flags);
 }
@@ -64,15 +64,15 @@ Result<UniqueFd> open_below(const Node& node, const std::string& below, const st
 Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
                                               std::span<const std::string> paths) {
   std::vector<std::string> below(nodes.size());
-  for (const std::string& path : paths) TRY(read_path(nodes, path, below));
+  for (const std::string& path : paths) OCIRUN_TRY(read_path(nodes, path, below));
 
   Cgroup::JoinHandles handles;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].unified()) {
-      TRY_ASSIGN(handles.unified_directory,
-                 open_below(nodes[i], below[i], ".", O_PATH | O_DIRECTORY));
+      OCIRUN_TRY_ASSIGN(handles.unified_directory,
+                        open_below(nodes[i], below[i], ".", O_PATH | O_DIRECTORY));
     } else {
-      TRY_ASSIGN(UniqueFd tasks, open_below(nodes[i], below[i], "tasks", O_WRONLY));
+      OCIRUN_TRY_ASSIGN(UniqueFd tasks, open_below(nodes[i], below[i], "tasks", O_WRONLY));
       handles.tasks.push_back(std::move(tasks));
     }
   }
@@ -85,7 +85,7 @@ namespace {
 // cgroup.
 Result<void> check_pids_limits(std::string path) {
   for (; path.size() > 1; path = parent_of(path)) {
-    TRY_ASSIGN(const Directory directory, Directory::open(path));
+    OCIRUN_TRY_ASSIGN(const Directory directory, Directory::open(path));
     const auto limit = number(directory.read_or_empty("pids.max"));  // nullopt: no file, or "max"
     if (!limit) continue;
     const auto processes = number(directory.read_or_empty("pids.current"));
@@ -98,19 +98,20 @@ Result<void> check_pids_limits(std::string path) {
 }  // namespace
 
 Result<void> join_late(const Cgroup::JoinHandles& handles, int pid) {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   std::vector<std::string> joined;
   for (const UniqueFd& tasks : handles.tasks) {
-    TRY_ASSIGN(const std::string file, procfs.path_of(tasks));
-    TRY(within(linux::sys::write_once(tasks, fmt::to_string(pid)), file));
+    OCIRUN_TRY_ASSIGN(const std::string file, procfs.path_of(tasks));
+    OCIRUN_TRY(within(linux::sys::write_once(tasks, fmt::to_string(pid)), file));
     joined.push_back(parent_of(file));
   }
   if (handles.unified_directory) {
-    TRY_ASSIGN(joined.emplace_back(), procfs.path_of(handles.unified_directory));
-    TRY_ASSIGN(const Directory directory, Directory::open(joined.back()));
-    TRY(directory.write("cgroup.procs", fmt::to_string(pid)));
+    OCIRUN_TRY_ASSIGN(joined.emplace_back(), procfs.path_of(handles.unified_directory));
+    OCIRUN_TRY_ASSIGN(const Directory directory, Directory::open(joined.back()));
+    OCIRUN_TRY(directory.write("cgroup.procs", fmt::to_string(pid)));
   }
-  for (const std::string& path : joined) TRY(check_pids_limits(path));
+  for (const std::string& path : joined) OCIRUN_TRY(check_pids_limits(path));
   return {};
 }
 

@@ -21,7 +21,7 @@ constexpr int kKillRounds = 100;
 /// Returns false if the kernel has no such file, or the cgroup is threaded.
 Result<bool> kill_by_file(const Node& node) {
   if (!node.unified()) return false;
-  TRY_ASSIGN(const Directory* directory, node.directory());
+  OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
   const Result<void> killed = directory->write("cgroup.kill", "1");
   if (killed) return true;
   if (killed.error().number() == ENOENT || killed.error().number() == EOPNOTSUPP) return false;
@@ -29,24 +29,24 @@ Result<bool> kill_by_file(const Node& node) {
 }
 
 Result<void> signal_once(const Node& node, int signal) {
-  TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
+  OCIRUN_TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
   return signal_pids(node.path(), std::move(pids), signal);
 }
 
 Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may_freeze) {
   bool killed = false;
   if (may_freeze) {  // otherwise, the caller is in the cgroup and would die too
-    TRY_ASSIGN(killed, kill_by_file(primary));
+    OCIRUN_TRY_ASSIGN(killed, kill_by_file(primary));
   }
   if (killed) return thaw_all(nodes);
   if (may_freeze)
     // While the cgroup is frozen, no process forks and no pid is reused. If freezing fails, the
     // processes are killed nevertheless.
-    static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
+    ignore(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   std::vector<int> seen;
   for (int round = 0; round < kKillRounds; ++round) {
-    TRY_ASSIGN(std::vector<int> pids, pids_below(primary.path()));
-    TRY(signal_pids(primary.path(), pids, SIGKILL));
+    OCIRUN_TRY_ASSIGN(std::vector<int> pids, pids_below(primary.path()));
+    OCIRUN_TRY(signal_pids(primary.path(), pids, SIGKILL));
     if (std::ranges::includes(seen, pids)) break;  // no process is new
     seen = std::move(pids);
   }
@@ -57,7 +57,7 @@ Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may
 
 Result<std::vector<int>> pids_below(const std::string& path) {
   std::vector<int> pids;
-  TRY(walk(path, [&](const WalkEntry& entry) -> Result<void> {
+  OCIRUN_TRY(walk(path, [&](const WalkEntry& entry) -> Result<void> {
     const Result<std::string> text = read_in(entry, "cgroup.procs");
     if (!text) {
       // The cgroup has vanished or is threaded. The domain of a threaded cgroup lists the processes
@@ -88,16 +88,16 @@ const Node& primary_node(std::span<const Node> nodes) {
 
 Result<void> signal_processes(std::span<const Node> nodes, int signal) {
   const Node& primary = primary_node(nodes);
-  TRY_ASSIGN(const std::vector<int> before, pids_below(primary.path()));
+  OCIRUN_TRY_ASSIGN(const std::vector<int> before, pids_below(primary.path()));
   if (before.empty()) return {};
   const bool caller_inside = contains(before, ::getpid());
   if (signal == SIGKILL) return kill_all(nodes, primary, !caller_inside);
 
-  TRY_ASSIGN(const FreezerState state, read_freezer(nodes));
+  OCIRUN_TRY_ASSIGN(const FreezerState state, read_freezer(nodes));
   const bool freeze = state == FreezerState::kThawed && !caller_inside;
   // While the cgroup is frozen, no process forks. If freezing fails, the signal is sent
   // nevertheless.
-  if (freeze) static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
+  if (freeze) ignore(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   Result<void> signalled = signal_once(primary, signal);
   if (!freeze) return signalled;
   Result<void> thawed = set_freezer(nodes, FreezerState::kThawed, kFreezeToSignal);
@@ -111,13 +111,13 @@ constexpr std::chrono::milliseconds kRemoveTime{10'000};
 /// Kills the processes in one node and returns the number of processes. Another node may lack these
 /// processes, because a container may move processes between the cgroups of one hierarchy.
 Result<std::size_t> kill_in(const Node& node) {
-  TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
+  OCIRUN_TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
   if (contains(pids, ::getpid()))
     return refuse(
         "remove cgroup {}: this command (process {}) is in it itself: run the command from "
         "another cgroup",
         node.path(), ::getpid());
-  TRY(signal_pids(node.path(), pids, SIGKILL));
+  OCIRUN_TRY(signal_pids(node.path(), pids, SIGKILL));
   return pids.size();
 }
 
@@ -127,16 +127,16 @@ Result<std::size_t> kill_round(int round, std::span<const Node* const> some,
                                std::span<const Node> nodes) {
   std::size_t processes = 0;
   for (const Node* node : some) {
-    TRY_ASSIGN(const std::size_t killed, kill_in(*node));
+    OCIRUN_TRY_ASSIGN(const std::size_t killed, kill_in(*node));
     processes = std::max(processes, killed);
     // On cgroup v1, processes are killed one by one. After two rounds, pids.max stops a fork bomb.
     if (round == 2 && node->has("pids"))
       if (const Result<const Directory*> directory = node->directory())
-        static_cast<void>((*directory)->write("pids.max", "0"));
+        ignore((*directory)->write("pids.max", "0"));
   }
   // signal_processes() uses cgroup.kill if the kernel has the file. signal_processes() also thaws:
   // on cgroup v1, a frozen process does not die.
-  if (processes > 0) TRY(signal_processes(nodes, SIGKILL));
+  if (processes > 0) OCIRUN_TRY(signal_processes(nodes, SIGKILL));
   return processes;
 }
 
@@ -148,7 +148,7 @@ std::unexpected<Error> undying(std::string_view step, const Node& node, std::siz
 /// Removes the node and all nested cgroups. Returns false if a cgroup is busy.
 Result<bool> remove_tree(const Node& node) {
   bool busy = false;
-  TRY(walk(node.path(), [&](const WalkEntry& entry) -> Result<void> {
+  OCIRUN_TRY(walk(node.path(), [&](const WalkEntry& entry) -> Result<void> {
     const Result<void> removed = remove_entry(entry);
     if (!removed && removed.error().number() != EBUSY) return removed;
     busy = busy || !removed;
@@ -173,10 +173,10 @@ Result<void> remove_nodes(std::span<const Node> nodes) {
 
   linux::Patience patience(kRemoveTime);
   for (int round = 0;; ++round) {
-    TRY_ASSIGN(const std::size_t processes, kill_round(round, left, nodes));
+    OCIRUN_TRY_ASSIGN(const std::size_t processes, kill_round(round, left, nodes));
     std::vector<const Node*> still;
     for (const Node* node : left) {
-      TRY_ASSIGN(const bool gone, remove_tree(*node));
+      OCIRUN_TRY_ASSIGN(const bool gone, remove_tree(*node));
       if (!gone) still.push_back(node);
     }
     left = std::move(still);
@@ -191,7 +191,7 @@ Result<void> empty_nodes(std::span<const Node> nodes) {
 
   linux::Patience patience(kRemoveTime);
   for (int round = 0;; ++round) {
-    TRY_ASSIGN(const std::size_t processes, kill_round(round, all, nodes));
+    OCIRUN_TRY_ASSIGN(const std::size_t processes, kill_round(round, all, nodes));
     if (processes == 0) return {};
     if (!patience.wait()) return undying("empty", *all.front(), processes);
   }

@@ -40,20 +40,20 @@ Result<OomWatch> OomWatch::open(std::span<const Node> nodes) {
   OomWatch watch;
   for (const Node& node : nodes) {
     if (!node.has("memory")) continue;
-    TRY_ASSIGN(const Directory* directory, node.directory());
-    TRY_ASSIGN(watch.control_, directory->open_file("memory.oom_control", O_RDONLY));
+    OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
+    OCIRUN_TRY_ASSIGN(watch.control_, directory->open_file("memory.oom_control", O_RDONLY));
     watch.fd_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!watch.fd_) return fail(errno, "make an eventfd");
-    TRY(directory->write("cgroup.event_control",
-                         fmt::format("{} {}", watch.fd_.get(), watch.control_.get())));
+    OCIRUN_TRY(directory->write("cgroup.event_control",
+                                fmt::format("{} {}", watch.fd_.get(), watch.control_.get())));
     return watch;
   }
   for (const Node& node : nodes) {
     if (!node.unified()) continue;
-    TRY_ASSIGN(const Directory* directory, node.directory());
+    OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
     auto events = directory->open_file("memory.events", O_RDONLY);
     if (!events && events.error().number() == ENOENT) break;
-    TRY_ASSIGN(watch.fd_, std::move(events));
+    OCIRUN_TRY_ASSIGN(watch.fd_, std::move(events));
     watch.kills_ = read_kills(watch.fd_).value_or(0);
     return watch;
   }

@@ -104,14 +104,14 @@ std::vector<std::string> missing_parents(const Record& record) {
 }
 
 Result<Record> check_record(Record record, const Layout& layout, Uid owner) {
-  TRY(check_shape(record));
+  OCIRUN_TRY(check_shape(record));
   const Record expected = planned_record(layout, {record.path});
   decltype(record.directories) there;
   for (auto& entry : record.directories) {
     if (!contains(expected.directories, entry))
       return refuse("the container's record: this host would not put the cgroup {} at {}",
                     record.path, entry.second);
-    TRY_ASSIGN(const std::optional<Found> found, find_directory(entry.second));
+    OCIRUN_TRY_ASSIGN(const std::optional<Found> found, find_directory(entry.second));
     if (found && found->owner != owner.value())
       return refuse("the container's record: {} belongs to user {}, not to {}", entry.second,
                     found->owner, owner.value());
@@ -145,7 +145,7 @@ Result<void> write_mark(const Record& cgroup, const std::string& text) {
 
 Result<Mark> read_mark(const Record& cgroup) {
   for (const auto& [controllers, path] : cgroup.directories) {
-    TRY_ASSIGN(Mark mark, mark_of(Directory::open(path)));
+    OCIRUN_TRY_ASSIGN(Mark mark, mark_of(Directory::open(path)));
     if (!mark.text.empty()) return mark;
   }
   return Mark{};
@@ -158,16 +158,16 @@ Result<std::vector<Marked>> find_marks(const linux::Procfs& procfs, const Layout
     const std::string& top = hierarchy.mount_point.string();
     const auto look = [&](const WalkEntry& entry) -> Result<void> {
       const Result<Directory> directory = Directory::open_entry(entry);
-      TRY_ASSIGN(Mark mark, mark_of(directory));
+      OCIRUN_TRY_ASSIGN(Mark mark, mark_of(directory));
       if (!mark.text.starts_with(beginning)) return {};
       const Result<std::string> path = procfs.path_of(directory->fd());
       if (!path && is_passed_over(path.error())) return {};
-      TRY(path);
+      OCIRUN_TRY(path);
       if (path->starts_with(top + "/"))
         found.push_back({.path = path->substr(top.size()), .mark = std::move(mark)});
       return {};
     };
-    TRY(walk(top, look, Unreadable::kIsPassedOver));
+    OCIRUN_TRY(walk(top, look, Unreadable::kIsPassedOver));
   }
   return found;
 }

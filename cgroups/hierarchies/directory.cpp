@@ -80,10 +80,10 @@ Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
   };
   auto listed = linux::for_each_entry(directory, add);
   if (!listed && listed.error().number() == EACCES) {
-    TRY_ASSIGN(const UniqueFd regained, open_in(directory, ".", O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd regained, open_in(directory, ".", O_RDONLY | O_DIRECTORY));
     listed = linux::for_each_entry(regained, add);
   }
-  TRY(listed);
+  OCIRUN_TRY(listed);
   return names;
 }
 
@@ -114,12 +114,12 @@ Result<void> check_is_cgroupfs(const struct statfs& filesystem, const std::strin
 }  // namespace
 
 Result<Directory> Directory::open(const std::string& path) {
-  TRY_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, path, kDirectoryFlags));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, path, kDirectoryFlags));
   return Directory(std::move(fd), path);
 }
 
 Result<Directory> Directory::open_entry(const WalkEntry& entry) {
-  TRY_ASSIGN(UniqueFd fd, open_in(entry.parent, entry.name, kDirectoryFlags));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, open_in(entry.parent, entry.name, kDirectoryFlags));
   return Directory(std::move(fd), entry.name);
 }
 
@@ -136,7 +136,7 @@ Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const 
 }
 
 Result<std::string> Directory::read(const std::string& file) const {
-  TRY_ASSIGN(const UniqueFd fd, open_file(file, O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd, open_file(file, O_RDONLY));
   return within(is_list(file) ? linux::sys::read_all(fd, kLargestFile)
                               : linux::sys::read_value(fd, kLargestFile),
                 "{}/{}", path_, file);
@@ -149,7 +149,7 @@ std::string Directory::read_or_empty(const std::string& file) const {
 }
 
 Result<void> Directory::write(const std::string& file, std::string_view value) const {
-  TRY_ASSIGN(const UniqueFd fd, open_file(file, O_WRONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd, open_file(file, O_WRONLY));
   if (auto done = linux::sys::write_once(fd, value); !done)
     return fail(done.error().number(), "write {} to {}/{}", value, path_, file);
   return {};
@@ -170,7 +170,7 @@ std::string Directory::note() const {
 }
 
 Result<void> Directory::write_note(const std::string& text) const {
-  TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
   if ((text.empty() ? ::fremovexattr(fd.get(), kNote)
                     : ::fsetxattr(fd.get(), kNote, text.data(), text.size(), 0)) == 0)
     return {};
@@ -178,10 +178,10 @@ Result<void> Directory::write_note(const std::string& text) const {
 }
 
 Result<Mark> Directory::mark() const {
-  TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
-  TRY_ASSIGN(std::string of_root, read_attribute(fd, kMark.of_root, kLongestMark));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(std::string of_root, read_attribute(fd, kMark.of_root, kLongestMark));
   if (!of_root.empty()) return Mark{.text = std::move(of_root), .written_by_root = true};
-  TRY_ASSIGN(std::string of_user, read_attribute(fd, kMark.of_user, kLongestMark));
+  OCIRUN_TRY_ASSIGN(std::string of_user, read_attribute(fd, kMark.of_user, kLongestMark));
   return Mark{.text = std::move(of_user), .written_by_root = false};
 }
 
@@ -246,7 +246,7 @@ Result<std::optional<Found>> find_directory(const std::string& path) {
   struct stat status{};
   if (::fstatfs(fd->get(), &filesystem) != 0 || ::fstat(fd->get(), &status) != 0)
     return fail(errno, "look at {}", path);
-  TRY(check_is_cgroupfs(filesystem, path));
+  OCIRUN_TRY(check_is_cgroupfs(filesystem, path));
   return Found{.owner = status.st_uid};
 }
 
@@ -275,30 +275,30 @@ Result<void> walk(const std::string& root,
     return true;
   };
 
-  TRY_ASSIGN(const bool exists, enter(AT_FDCWD, root));
+  OCIRUN_TRY_ASSIGN(const bool exists, enter(AT_FDCWD, root));
   if (!exists) return {};
   while (true) {
     if (!levels.back().pending.empty()) {
       const std::string child = std::move(levels.back().pending.back());
       levels.back().pending.pop_back();
-      TRY(enter(current.get(), child));
+      OCIRUN_TRY(enter(current.get(), child));
       continue;
     }
     const Level done = std::move(levels.back());
     levels.pop_back();
     if (levels.empty()) return visit({Fd{AT_FDCWD}, done.name});
-    TRY_ASSIGN(current, open_in(current, "..", kDirectoryFlags));
-    TRY(visit({current, done.name}));
+    OCIRUN_TRY_ASSIGN(current, open_in(current, "..", kDirectoryFlags));
+    OCIRUN_TRY(visit({current, done.name}));
   }
 }
 
 Result<std::string> read_in(const WalkEntry& entry, const std::string& file) {
-  TRY_ASSIGN(const Directory directory, Directory::open_entry(entry));
+  OCIRUN_TRY_ASSIGN(const Directory directory, Directory::open_entry(entry));
   return directory.read(file);
 }
 
 Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value) {
-  TRY_ASSIGN(const Directory directory, Directory::open_entry(entry));
+  OCIRUN_TRY_ASSIGN(const Directory directory, Directory::open_entry(entry));
   return directory.write(file, value);
 }
 

@@ -143,9 +143,9 @@ std::optional<Layout> usual_layout(const linux::Procfs& procfs, std::string_view
 }
 
 Result<Layout> read_layout(const linux::Procfs& procfs) {
-  TRY_ASSIGN(const std::string own_cgroups, procfs.read_value("self/cgroup"));
+  OCIRUN_TRY_ASSIGN(const std::string own_cgroups, procfs.read_value("self/cgroup"));
   if (auto usual = usual_layout(procfs, own_cgroups)) return *std::move(usual);
-  TRY_ASSIGN(const std::string mountinfo, linux::read_mountinfo(procfs));
+  OCIRUN_TRY_ASSIGN(const std::string mountinfo, linux::read_mountinfo(procfs));
   return parse_layout(mountinfo, own_cgroups);
 }
 
@@ -180,7 +180,8 @@ bool is_normal_path(std::string_view text) {
 
 Result<Placement> place(const std::optional<std::string>& cgroups_path, const std::string& id) {
   const std::string asked = cgroups_path.value_or("");
-  TRY_ASSIGN(std::string path, normal_path(asked.empty() ? id : asked, "/linux/cgroupsPath"));
+  OCIRUN_TRY_ASSIGN(std::string path,
+                    normal_path(asked.empty() ? id : asked, "/linux/cgroupsPath"));
   if (path == "/")
     return refuse(
         "/linux/cgroupsPath \"{}\": the root cgroup holds the host's own processes; name one below "
@@ -259,12 +260,12 @@ Result<std::optional<std::string>> leave_delegated_cgroup(const Layout& layout) 
     return std::nullopt;
   const std::string below = path + "/supervisor";
   const auto move = [&]() -> Result<void> {
-    TRY(make_directory(below));
-    TRY_ASSIGN(const Directory supervisor, Directory::open(below));
+    OCIRUN_TRY(make_directory(below));
+    OCIRUN_TRY_ASSIGN(const Directory supervisor, Directory::open(below));
     return supervisor.write("cgroup.procs", "0");
   };
   if (auto moved = move(); !moved) {
-    static_cast<void>(remove_directory(below));
+    ignore(remove_directory(below));
     return std::unexpected(
         moved.error().within(fmt::format("the cgroup {}, which systemd has delegated", own)));
   }

@@ -19,7 +19,7 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
   if (path.size() <= mount_point.size()) return {};
   Result<Made> made = make_directory(path);
   if (!made && made.error().number() == ENOENT) {
-    TRY(make_parents(mount_point, parent_of(path), created));
+    OCIRUN_TRY(make_parents(mount_point, parent_of(path), created));
     made = make_directory(path);
   }
   if (!made) return std::unexpected(std::move(made).error());
@@ -37,17 +37,18 @@ Result<CpusetValues> fill_from_parents(const std::string& mount_point, const Dir
   const bool is_root = directory.path().size() <= mount_point.size();
   CpusetValues values;  // of a new directory: all empty, so they are not read
   for (std::size_t i = 0; i < values.size() && made == Made::kExisted; ++i) {
-    TRY_ASSIGN(values[i], is_root ? directory.read_or_empty(kCpusetFiles[i])
-                                  : directory.read(kCpusetFiles[i]));
+    OCIRUN_TRY_ASSIGN(values[i], is_root ? directory.read_or_empty(kCpusetFiles[i])
+                                         : directory.read(kCpusetFiles[i]));
     values[i].resize(values[i].find_last_not_of(" \n") + 1);
   }
   const auto is_empty = [](const std::string& value) { return value.empty(); };
   if (is_root || std::ranges::none_of(values, is_empty)) return values;
-  TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
-  TRY_ASSIGN(const CpusetValues above, fill_from_parents(mount_point, parent, Made::kExisted));
+  OCIRUN_TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
+  OCIRUN_TRY_ASSIGN(const CpusetValues above,
+                    fill_from_parents(mount_point, parent, Made::kExisted));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i].empty() || above[i].empty()) continue;
-    TRY(directory.write(kCpusetFiles[i], above[i]));
+    OCIRUN_TRY(directory.write(kCpusetFiles[i], above[i]));
     values[i] = above[i];
   }
   return values;
@@ -72,7 +73,7 @@ bool Node::has(std::string_view controller) const { return contains(controllers_
 
 Result<const Directory*> Node::directory() const {
   if (!directory_) {
-    TRY_ASSIGN(directory_, Directory::open(path_));
+    OCIRUN_TRY_ASSIGN(directory_, Directory::open(path_));
   }
   return &*directory_;
 }
@@ -105,8 +106,8 @@ Result<Made> make_node(const Node& node, std::vector<std::string>& created_paren
 }
 
 Result<void> inherit_cpuset(const Node& node, Made made) {
-  TRY_ASSIGN(const Directory* directory, node.directory());
-  TRY(fill_from_parents(node.mount_point(), *directory, made));
+  OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
+  OCIRUN_TRY(fill_from_parents(node.mount_point(), *directory, made));
   return {};
 }
 
@@ -114,11 +115,11 @@ Result<void> check_domain(const Node& node, Made made) {
   // Below a domain, or below the root of the hierarchy (which has no type), a new cgroup is a
   // domain.
   if (made == Made::kNew) {
-    TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
+    OCIRUN_TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
     const std::string type = parent.read_or_empty("cgroup.type");
     if (type.empty() || type == "domain") return {};
   }
-  TRY_ASSIGN(const Directory* directory, node.directory());
+  OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
   const std::string type = directory->read_or_empty("cgroup.type");
   if (type == "threaded")
     return refuse("cgroup {} is threaded: it takes threads of its domain only, no container",
@@ -148,13 +149,13 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
     return missing;
   };
   // cgroup.controllers of a cgroup says what cgroup.subtree_control of its parent says.
-  TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
+  OCIRUN_TRY_ASSIGN(const Directory parent, Directory::open(parent_of(node.path())));
   if (missing_in(parent.read_or_empty("cgroup.subtree_control")).empty()) return {};
 
   std::optional<Error> first_error;  // a controller that cannot be enabled does not stop the others
   std::size_t end = node.mount_point().size();
   while (true) {
-    TRY_ASSIGN(const Directory ancestor, Directory::open(node.path().substr(0, end)));
+    OCIRUN_TRY_ASSIGN(const Directory ancestor, Directory::open(node.path().substr(0, end)));
     for (const std::string& controller :
          missing_in(ancestor.read_or_empty("cgroup.subtree_control"))) {
       Result<void> enabled = hand_down(ancestor, controller);
@@ -178,7 +179,7 @@ void take_back(const HandedDown& handed_down) {
   for (const auto& [controller, directory] : std::views::reverse(handed_down)) {
     const Result<Directory> ancestor = Directory::open(directory);
     if (ancestor && !ancestor->has_children())
-      static_cast<void>(ancestor->write("cgroup.subtree_control", "-" + controller));
+      ignore(ancestor->write("cgroup.subtree_control", "-" + controller));
   }
 }
 
@@ -188,7 +189,7 @@ void note(std::span<const HandedDown::value_type> handed_down) {
     if (!ancestor) continue;
     const std::string noted = ancestor->note();
     if (!contains(words(noted), controller))
-      static_cast<void>(ancestor->write_note(fmt::format("{} {}", noted, controller)));
+      ignore(ancestor->write_note(fmt::format("{} {}", noted, controller)));
   }
 }
 
@@ -200,8 +201,8 @@ void take_back_noted(const Node& node) {
     if (ancestor->has_children()) return;  // then every ancestor above has children too
     const std::string noted = ancestor->note();
     for (const std::string_view controller : words(noted))
-      static_cast<void>(ancestor->write("cgroup.subtree_control", fmt::format("-{}", controller)));
-    if (!noted.empty()) static_cast<void>(ancestor->write_note(""));
+      ignore(ancestor->write("cgroup.subtree_control", fmt::format("-{}", controller)));
+    if (!noted.empty()) ignore(ancestor->write_note(""));
   }
 }
 

@@ -83,7 +83,7 @@ Result<ScopeName> name_scope(const std::optional<std::string>& cgroups_path, con
   std::string slice(parts[0]);
   if (slice.empty()) slice = default_slice(instance);
   if (slice == "-") slice = "-.slice";
-  TRY(within(expand_slice(slice), "/linux/cgroupsPath \"{}\"", *cgroups_path));
+  OCIRUN_TRY(within(expand_slice(slice), "/linux/cgroupsPath \"{}\"", *cgroups_path));
   std::string unit =
       fmt::format("{}{}{}{}", parts[1], parts[1].empty() ? "" : "-", parts[2], kScope);
   if (!is_scope_name(unit))

@@ -149,7 +149,7 @@ constexpr const char* kDeny = "devices.deny";
 Result<Verdict> verdict_of(std::span<const DeviceRule> rules) {
   Verdict verdict;
   for (const DeviceRule& rule : complete_rules(rules))
-    TRY(within(verdict.add(rule), "/linux/resources/devices"));
+    OCIRUN_TRY(within(verdict.add(rule), "/linux/resources/devices"));
   return verdict;
 }
 
@@ -173,7 +173,7 @@ void add_missing(Writes& writes, const char* file, const Verdict& from, const Ve
 }  // namespace
 
 Result<std::vector<Write>> plan_device_rules_v1(std::span<const DeviceRule> rules) {
-  TRY_ASSIGN(const Verdict verdict, verdict_of(rules));
+  OCIRUN_TRY_ASSIGN(const Verdict verdict, verdict_of(rules));
   std::vector<Write> writes;
   add_write(writes, verdict.allow_by_default ? kAllow : kDeny, "a");
   for (const Exception& exception : verdict.exceptions)
@@ -183,11 +183,11 @@ Result<std::vector<Write>> plan_device_rules_v1(std::span<const DeviceRule> rule
 
 Result<DeviceChange> plan_device_change_v1(std::span<const DeviceRule> old,
                                            std::span<const DeviceRule> now) {
-  TRY_ASSIGN(const Verdict before, verdict_of(old));
-  TRY_ASSIGN(const Verdict after, verdict_of(now));
+  OCIRUN_TRY_ASSIGN(const Verdict before, verdict_of(old));
+  OCIRUN_TRY_ASSIGN(const Verdict after, verdict_of(now));
   DeviceChange change;
   if (before.allow_by_default != after.allow_by_default) {
-    TRY_ASSIGN(change.writes, plan_device_rules_v1(now));
+    OCIRUN_TRY_ASSIGN(change.writes, plan_device_rules_v1(now));
     change.passes_through_nothing = true;
     return change;
   }

@@ -113,7 +113,7 @@ Result<std::string> swap_alone(const Memory& memory, std::int64_t swap, const Ho
 Result<void> plan_memory_v2(const Resources& resources, const Host& host, Writes& writes) {
   if (!resources.memory) return {};
   const Memory& memory = *resources.memory;
-  TRY(refuse_v1_only(memory));
+  OCIRUN_TRY(refuse_v1_only(memory));
   const auto add = [&](const char* file, std::string value, const char* pointer,
                        std::string_view no_limit) {
     const IfMissing if_missing =
@@ -132,7 +132,7 @@ Result<void> plan_memory_v2(const Resources& resources, const Host& host, Writes
                   *memory.limit, *usage);
   }
   if (const auto swap = swap_asked(memory)) {
-    TRY_ASSIGN(std::string value, swap_alone(memory, *swap, host));
+    OCIRUN_TRY_ASSIGN(std::string value, swap_alone(memory, *swap, host));
     // Without swap accounting, memory.swap.max does not exist: "0" and "max" are passed over.
     add("memory.swap.max", std::move(value), kSwap, "0");
   }

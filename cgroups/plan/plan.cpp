@@ -86,7 +86,7 @@ Result<void> same_in_v2(const Resources& resources, const Host&, Writes& writes)
 template <PlanV1 kPlan>
 Result<void> absent_in_v2(const Resources& resources, const Host&, Writes& writes) {
   const std::size_t before = writes.size();
-  TRY(kPlan(resources, writes));
+  OCIRUN_TRY(kPlan(resources, writes));
   std::erase_if(writes, [](const Write& w) { return w.if_missing == IfMissing::kPassOver; });
   if (writes.size() > before)
     return refuse("{}: cgroup v2 has no {} controller, and this host does not mount it as v1",
@@ -130,20 +130,20 @@ Result<void> keep_what_the_host_has(const Host& host, Writes& writes) {
 }  // namespace
 
 Result<std::vector<Write>> plan(const Resources& resources, const Host& host) {
-  TRY(check_resources(resources));
+  OCIRUN_TRY(check_resources(resources));
   Writes all;
   for (const Section& section : kSections) {
     Writes writes;
     const bool as_v2 = host.home(section.v1) != Home::kV1 &&
                        (!host.has_v1 || host.home(section.v2) == Home::kUnified);
     if (as_v2)
-      TRY(section.plan_v2(resources, host, writes));
+      OCIRUN_TRY(section.plan_v2(resources, host, writes));
     else
-      TRY(section.plan_v1(resources, writes));
-    TRY(keep_what_the_host_has(host, writes));
+      OCIRUN_TRY(section.plan_v1(resources, writes));
+    OCIRUN_TRY(keep_what_the_host_has(host, writes));
     std::ranges::move(writes, std::back_inserter(all));
   }
-  TRY(plan_unified(resources, host, all));  // last: "unified" overrides the other fields
+  OCIRUN_TRY(plan_unified(resources, host, all));  // last: "unified" overrides the other fields
   return all;
 }
 
@@ -237,8 +237,8 @@ bool is_page_size(std::string_view text) {
 }  // namespace
 
 Result<void> check_resources(const Resources& resources) {
-  if (resources.memory) TRY(check_memory(*resources.memory));
-  if (resources.cpu) TRY(check_cpu(*resources.cpu));
+  if (resources.memory) OCIRUN_TRY(check_memory(*resources.memory));
+  if (resources.cpu) OCIRUN_TRY(check_cpu(*resources.cpu));
   for (std::size_t i = 0; i < resources.hugepage_limits.size(); ++i)
     if (!is_page_size(resources.hugepage_limits[i].page_size))
       return refuse(

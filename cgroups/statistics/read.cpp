@@ -107,12 +107,12 @@ Result<Stats> read_stats(std::span<const Node> nodes) {
   Stats stats;
   for (const Node& node : nodes) {
     if (node.unified()) continue;
-    TRY_ASSIGN(const Directory* directory, node.directory());
+    OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
     read_stats_v1(node, *directory, stats);
   }
   for (const Node& node : nodes) {
     if (!node.unified()) continue;
-    TRY_ASSIGN(const Directory* directory, node.directory());
+    OCIRUN_TRY_ASSIGN(const Directory* directory, node.directory());
     read_stats_v2(*directory, stats);
   }
   return stats;

@@ -243,7 +243,7 @@ Result<AnnotatedProperties> annotated_properties(
   for (const auto& [key, value] : annotations) {
     if (!key.starts_with(kPropertyAnnotation) || value.empty()) continue;
     const std::string name = key.substr(kPropertyAnnotation.size());
-    TRY(within(check_name(name), "/annotations/" + key));
+    OCIRUN_TRY(within(check_name(name), "/annotations/" + key));
     auto property = read_value(name, value);
     if (property)
       read.properties.push_back(*std::move(property));

@@ -83,7 +83,7 @@ CgroupVersion SystemdCgroup::version() const {
 }
 
 Result<std::vector<UnitProperty>> SystemdCgroup::properties_of(const Resources& resources) const {
-  TRY_ASSIGN(const std::vector<Write> writes, host_.plan_writes(resources));
+  OCIRUN_TRY_ASSIGN(const std::vector<Write> writes, host_.plan_writes(resources));
   return limit_properties(writes, version(), cpu_period(record()));
 }
 
@@ -130,21 +130,21 @@ Result<HeldScope> SystemdCgroup::start_annotated(std::vector<UnitProperty> prope
 
 Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
   std::vector<UnitProperty> properties = scope_properties(slice_, request_.id, version());
-  TRY_ASSIGN(const std::vector<UnitProperty> limits, properties_of(request_.resources));
+  OCIRUN_TRY_ASSIGN(const std::vector<UnitProperty> limits, properties_of(request_.resources));
   std::ranges::partition_copy(limits, std::back_inserter(later_), std::back_inserter(properties),
                               leaves_no_room);
   if (version() == CgroupVersion::kV1) {
-    TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
+    OCIRUN_TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
     std::ranges::copy(rules, std::back_inserter(properties));
   }
-  TRY_ASSIGN(HeldScope held, start_annotated(std::move(properties)));
+  OCIRUN_TRY_ASSIGN(HeldScope held, start_annotated(std::move(properties)));
   held_.emplace(std::move(held));
   return {};
 }
 
 Result<void> SystemdCgroup::create(std::span<const DeviceRule> devices) {
   not_ours_ = true;
-  TRY(start(devices));
+  OCIRUN_TRY(start(devices));
   const auto complete = [&]() -> Result<void> {
     if (held_->control_group() != record().path)
       return refuse("systemd made the cgroup {} of {}, where {} was expected",
@@ -157,28 +157,28 @@ Result<void> SystemdCgroup::create(std::span<const DeviceRule> devices) {
   not_ours_ = !completed;
   if (completed) return completed;
   held_.reset();
-  static_cast<void>(stop_unit(instance(), record().unit));
+  ignore(stop_unit(instance(), record().unit));
   return completed;
 }
 
 Result<Cgroup::JoinHandles> SystemdCgroup::open_for_join() const { return open_for_join({}); }
 
 Result<Cgroup::JoinHandles> SystemdCgroup::open_for_join(std::span<const std::string> paths) const {
-  TRY_ASSIGN(JoinHandles handles, host_.open_for_join(paths));
+  OCIRUN_TRY_ASSIGN(JoinHandles handles, host_.open_for_join(paths));
   by_bus_ = record().user_instance && !may_move_into(record());
   if (by_bus_) handles.unified_directory.reset();
   return handles;
 }
 
 Result<void> SystemdCgroup::adopt(int pid) {
-  if (by_bus_) TRY(attach_to_unit(instance(), record().unit, pid));
+  if (by_bus_) OCIRUN_TRY(attach_to_unit(instance(), record().unit, pid));
   if (!held_) return {};
   // On cgroup v1, systemd watches the name=systemd hierarchy and removes an empty scope. Init joins
   // the hierarchies only later, so adopt() moves init now.
   for (const auto& [controllers, path] : record().directories) {
     if (controllers != "name=systemd") continue;
-    TRY_ASSIGN(const Directory directory, Directory::open(path));
-    TRY(directory.write("cgroup.procs", fmt::to_string(pid)));
+    OCIRUN_TRY_ASSIGN(const Directory directory, Directory::open(path));
+    OCIRUN_TRY(directory.write("cgroup.procs", fmt::to_string(pid)));
   }
   held_.reset();
   return {};
@@ -191,13 +191,13 @@ Result<void> SystemdCgroup::tell(const std::vector<UnitProperty>& properties,
 }
 
 Result<void> SystemdCgroup::apply(const Resources& resources) {
-  TRY(tell(std::exchange(later_, {})));
+  OCIRUN_TRY(tell(std::exchange(later_, {})));
   return host_.apply(resources);
 }
 
 Result<Writes> SystemdCgroup::update(const Resources& resources) {
-  TRY_ASSIGN(const std::vector<UnitProperty> properties, properties_of(resources));
-  TRY_ASSIGN(Writes old_values, host_.update(resources));
+  OCIRUN_TRY_ASSIGN(const std::vector<UnitProperty> properties, properties_of(resources));
+  OCIRUN_TRY_ASSIGN(Writes old_values, host_.update(resources));
   Result<void> told = tell(properties);
   // systemd has written its own, partly rounded values to the cgroup's files.
   if (told && !properties.empty()) told = host_.apply(resources);
@@ -211,25 +211,25 @@ void SystemdCgroup::restore(std::span<const Write> old_values) {
 }
 
 void SystemdCgroup::restore(std::span<const Write> old_values, std::chrono::milliseconds patience) {
-  static_cast<void>(tell(limit_properties(old_values, version(), cpu_period(record())), patience));
+  ignore(tell(limit_properties(old_values, version(), cpu_period(record())), patience));
   host_.restore(old_values);
 }
 
 Result<void> SystemdCgroup::change_devices(std::span<const DeviceRule> old,
                                            std::span<const DeviceRule> devices) {
   if (version() == CgroupVersion::kV2) return host_.change_devices(old, devices);
-  TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
-  TRY(host_.change_devices(old, devices));
+  OCIRUN_TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
+  OCIRUN_TRY(host_.change_devices(old, devices));
   Result<void> told = tell_unseen(rules);
-  if (!told) static_cast<void>(host_.change_devices(devices, old));
+  if (!told) ignore(host_.change_devices(devices, old));
   return told;
 }
 
 /// Sends device rules to systemd while the container is frozen. systemd first denies all devices: a
 /// running process could then fail to open an allowed device.
 Result<void> SystemdCgroup::tell_unseen(const std::vector<UnitProperty>& rules) {
-  TRY_ASSIGN(const FreezerState before, host_.freezer_state());
-  TRY(host_.freeze(FreezerState::kFrozen));
+  OCIRUN_TRY_ASSIGN(const FreezerState before, host_.freezer_state());
+  OCIRUN_TRY(host_.freeze(FreezerState::kFrozen));
   Result<void> told = tell(rules);
   if (before == FreezerState::kFrozen) return told;
   Result<void> thawed = host_.freeze(FreezerState::kThawed);
@@ -242,7 +242,7 @@ Result<void> SystemdCgroup::destroy() {
   if (not_ours_) return {};
   held_.reset();
   // SIGKILL comes before stop_unit(): systemd would send SIGTERM and wait 90 seconds.
-  static_cast<void>(host_.signal_all(SIGKILL));
+  ignore(host_.signal_all(SIGKILL));
   const Result<void> stopped = stop_unit(instance(), record().unit);
   return stopped ? host_.destroy() : host_.leave_to_systemd();
 }
@@ -255,11 +255,12 @@ Result<void> check_manages_cgroups(const Layout& layout, SystemdInstance instanc
 }
 
 Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request) {
-  TRY_ASSIGN(ScopeName scope, name_scope(request.cgroups_path, request.id, request.instance));
-  TRY_ASSIGN(const std::string slices, expand_slice(scope.slice));
-  TRY_ASSIGN(AnnotatedProperties annotated, annotated_properties(request.annotations));
-  TRY(check_manages_cgroups(layout, request.instance));
-  TRY_ASSIGN(const SystemdManager manager, find_systemd(request.instance));
+  OCIRUN_TRY_ASSIGN(ScopeName scope,
+                    name_scope(request.cgroups_path, request.id, request.instance));
+  OCIRUN_TRY_ASSIGN(const std::string slices, expand_slice(scope.slice));
+  OCIRUN_TRY_ASSIGN(AnnotatedProperties annotated, annotated_properties(request.annotations));
+  OCIRUN_TRY(check_manages_cgroups(layout, request.instance));
+  OCIRUN_TRY_ASSIGN(const SystemdManager manager, find_systemd(request.instance));
   Record record =
       planned_record(layout, {fmt::format("{}{}/{}", manager.control_group, slices, scope.unit)});
   record.unit = scope.unit;

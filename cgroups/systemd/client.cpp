@@ -56,7 +56,7 @@ std::vector<std::string> bus_environment() {
 class Conversation {
  public:
   static Result<Conversation> spawn(std::vector<std::string> words) {
-    TRY_ASSIGN(std::string path, linux::find_own_program(kName));
+    OCIRUN_TRY_ASSIGN(std::string path, linux::find_own_program(kName));
     words.insert(words.begin(), std::move(path));
     const linux::ExecArguments arguments(std::move(words), bus_environment());
     std::array<int, 2> ends{};
@@ -64,7 +64,8 @@ class Conversation {
       return fail(errno, "make a socket");
     UniqueFd ours(ends[0]);
     const UniqueFd theirs(ends[1]);
-    TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+    OCIRUN_TRY_ASSIGN(const linux::Child child,
+                      linux::clone_process(0, Fd{}, linux::Parentage::kMine));
     if (child.pid == 0) become_program(arguments, theirs);
     return Conversation(child.pid, std::move(ours));
   }
@@ -74,7 +75,7 @@ class Conversation {
   ~Conversation() {
     if (pid_ == 0) return;
     ::kill(pid_, SIGKILL);
-    [[maybe_unused]] const auto ignored = linux::wait_for_child(pid_);
+    ignore(linux::wait_for_child(pid_));
   }
 
   Result<std::string> ask(const std::vector<UnitProperty>& properties, milliseconds patience) {
@@ -85,7 +86,7 @@ class Conversation {
     if (sent < 0) return fail(errno, "write to {}", kName);
     if (static_cast<std::size_t>(sent) != lines.size())
       return fail(EMSGSIZE, "write to {}: {} of {} bytes", kName, sent, lines.size());
-    TRY_ASSIGN(const std::string answer, read_answer(patience));
+    OCIRUN_TRY_ASSIGN(const std::string answer, read_answer(patience));
     const std::string_view text = answer;
     if (text.starts_with(kOk)) return std::string(text.substr(kOk.size()));
     if (text.starts_with(kErrorAnswer))
@@ -131,15 +132,15 @@ class Conversation {
 Result<std::string> ask_once(std::vector<std::string> words,
                              const std::vector<UnitProperty>& properties = {},
                              milliseconds patience = kBusPatience) {
-  TRY_ASSIGN(Conversation conversation, Conversation::spawn(std::move(words)));
+  OCIRUN_TRY_ASSIGN(Conversation conversation, Conversation::spawn(std::move(words)));
   return conversation.ask(properties, patience);
 }
 
 }  // namespace
 
 Result<SystemdManager> find_systemd(SystemdInstance instance) {
-  TRY_ASSIGN(const std::string answer,
-             ask_once({instance_name(instance), std::string(kManagerVerb)}));
+  OCIRUN_TRY_ASSIGN(const std::string answer,
+                    ask_once({instance_name(instance), std::string(kManagerVerb)}));
   const std::size_t blank = answer.find(' ');
   if (blank == std::string::npos) return refuse("{} answered \"{}\"", kName, answer);
   std::string control_group = answer.substr(blank + 1);
@@ -160,14 +161,14 @@ HeldScope::HeldScope(HeldScope&& other) noexcept
 HeldScope::~HeldScope() {
   if (holder_ == 0) return;
   ::kill(holder_, SIGKILL);
-  [[maybe_unused]] const auto ignored = linux::wait_for_child(holder_);
+  ignore(linux::wait_for_child(holder_));
 }
 
 Result<HeldScope> HeldScope::start(SystemdInstance instance, const std::string& unit,
                                    const std::vector<UnitProperty>& properties) {
-  TRY_ASSIGN(Conversation conversation,
-             Conversation::spawn({instance_name(instance), std::string(kStartVerb), unit}));
-  TRY_ASSIGN(std::string control_group, conversation.ask(properties, kBusPatience));
+  OCIRUN_TRY_ASSIGN(Conversation conversation,
+                    Conversation::spawn({instance_name(instance), std::string(kStartVerb), unit}));
+  OCIRUN_TRY_ASSIGN(std::string control_group, conversation.ask(properties, kBusPatience));
   auto [pid, socket] = std::move(conversation).release();
   return HeldScope(pid, std::move(socket), std::move(control_group));
 }
@@ -179,17 +180,19 @@ Result<std::string> start_slice(SystemdInstance instance, const std::string& uni
 
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
                             const std::vector<UnitProperty>& properties, milliseconds patience) {
-  TRY(ask_once({instance_name(instance), std::string(kSetVerb), unit}, properties, patience));
+  OCIRUN_TRY(
+      ask_once({instance_name(instance), std::string(kSetVerb), unit}, properties, patience));
   return {};
 }
 
 Result<void> attach_to_unit(SystemdInstance instance, const std::string& unit, int pid) {
-  TRY(ask_once({instance_name(instance), std::string(kAttachVerb), unit, fmt::to_string(pid)}));
+  OCIRUN_TRY(
+      ask_once({instance_name(instance), std::string(kAttachVerb), unit, fmt::to_string(pid)}));
   return {};
 }
 
 Result<void> stop_unit(SystemdInstance instance, const std::string& unit) {
-  TRY(ask_once({instance_name(instance), std::string(kStopVerb), unit}));
+  OCIRUN_TRY(ask_once({instance_name(instance), std::string(kStopVerb), unit}));
   return {};
 }
 

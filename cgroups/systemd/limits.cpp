@@ -199,7 +199,7 @@ std::vector<UnitProperty> limit_properties(std::span<const Write> writes, Cgroup
 }
 
 Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> rules) {
-  TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(rules));
+  OCIRUN_TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(rules));
   const bool allow_all = writes.front().file == "devices.allow";
   if (allow_all && writes.size() > 1)
     return refuse(
@@ -207,7 +207,7 @@ Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> 
         "allow the rest, or use --cgroup-manager=cgroupfs");
   UnitProperty allowed{"DeviceAllow", "a(ss)", {}, 0};
   for (const Write& write : std::span(writes).subspan(1)) {
-    TRY_ASSIGN(std::string name, device_name(write.value));
+    OCIRUN_TRY_ASSIGN(std::string name, device_name(write.value));
     allowed.values.push_back(std::move(name));
     allowed.values.emplace_back(words(write.value).back());
   }

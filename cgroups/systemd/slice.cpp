@@ -14,31 +14,31 @@ Slice::Slice(const Layout& layout, const std::string& path, SystemdInstance inst
       instance_(instance) {}
 
 Result<Slice> Slice::find(const Layout& layout, const std::string& unit, SystemdInstance instance) {
-  TRY_ASSIGN(const std::string below, expand_slice(unit));
-  TRY(check_manages_cgroups(layout, instance));
-  TRY_ASSIGN(const SystemdManager manager, find_systemd(instance));
+  OCIRUN_TRY_ASSIGN(const std::string below, expand_slice(unit));
+  OCIRUN_TRY(check_manages_cgroups(layout, instance));
+  OCIRUN_TRY_ASSIGN(const SystemdManager manager, find_systemd(instance));
   return Slice(layout, manager.control_group + below, instance);
 }
 
 std::string Slice::unit() const { return path().substr(path().rfind('/') + 1); }
 
 Result<void> Slice::create(const std::string& description, const Resources& limits) {
-  TRY_ASSIGN(const std::vector<Write> writes, host_->plan_writes(limits));
+  OCIRUN_TRY_ASSIGN(const std::vector<Write> writes, host_->plan_writes(limits));
   std::vector<UnitProperty> properties = slice_properties(description, version_);
   std::ranges::copy(limit_properties(writes, version_), std::back_inserter(properties));
   if (const auto pids = host_->pids(); pids && !pids->empty())
     return refuse("{} is in use: {} processes are in it", unit(), pids->size());
-  TRY(stop_unit(instance_, unit()));
-  TRY_ASSIGN(const std::string control_group, start_slice(instance_, unit(), properties));
+  OCIRUN_TRY(stop_unit(instance_, unit()));
+  OCIRUN_TRY_ASSIGN(const std::string control_group, start_slice(instance_, unit(), properties));
   if (control_group == path()) return {};
-  static_cast<void>(stop_unit(instance_, unit()));
+  ignore(stop_unit(instance_, unit()));
   return refuse("systemd made the cgroup {} of {}, where {} was expected", control_group, unit(),
                 path());
 }
 
 Result<void> Slice::destroy() {
   // SIGKILL comes before stop_unit(): systemd would send SIGTERM and wait 90 seconds.
-  static_cast<void>(host_->signal_all(SIGKILL));
+  ignore(host_->signal_all(SIGKILL));
   const Result<void> stopped = stop_unit(instance_, unit());
   return stopped ? host_->destroy() : host_->leave_to_systemd();
 }

@@ -42,18 +42,18 @@ Result<void> check_word(const Arguments& arguments, std::string_view option,
 
 Result<CriuSettings> read_settings(const Arguments& arguments) {
   CriuSettings settings;
-  TRY_ASSIGN(settings.images,
-             linux::absolute_path(arguments.value("image-path").value_or("checkpoint")));
+  OCIRUN_TRY_ASSIGN(settings.images,
+                    linux::absolute_path(arguments.value("image-path").value_or("checkpoint")));
   settings.work = settings.images;
   if (const auto named = arguments.value("work-path")) {
-    TRY_ASSIGN(const HostPath work, linux::absolute_path(*named));
-    TRY_ASSIGN(settings.work, within(follow_own_link(work), "--work-path"));
+    OCIRUN_TRY_ASSIGN(const HostPath work, linux::absolute_path(*named));
+    OCIRUN_TRY_ASSIGN(settings.work, within(follow_own_link(work), "--work-path"));
   }
   const std::string mode = arguments.value("manage-cgroups-mode").value_or("soft");
   const auto parsed = parse_cgroup_mode(mode);
   if (!parsed) return refuse("--manage-cgroups-mode {}: must be one of {}", mode, kCgroupModes);
   settings.cgroups = *parsed;
-  TRY(check_word(arguments, "network-lock", kNetworkLocks));
+  OCIRUN_TRY(check_word(arguments, "network-lock", kNetworkLocks));
   for (const std::string_view name : kSwitches)
     if (arguments.has(name)) settings.words.push_back(fmt::format("{}=1", name));
   for (const std::string_view name : kValues)
@@ -82,11 +82,11 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
     return refuse(
         "--preserve-fds: restored processes have the descriptors of their images, and get "
         "no others");
-  TRY_ASSIGN(ContainerId id, id_of(arguments));
-  TRY_ASSIGN(CriuSettings settings, read_settings(arguments));
+  OCIRUN_TRY_ASSIGN(ContainerId id, id_of(arguments));
+  OCIRUN_TRY_ASSIGN(CriuSettings settings, read_settings(arguments));
   std::optional<std::string> named = arguments.value("bundle");
   if (!named) named = known_bundle(invocation.options, id);
-  TRY_ASSIGN(HostPath bundle, linux::absolute_path(named.value_or(".")));
+  OCIRUN_TRY_ASSIGN(HostPath bundle, linux::absolute_path(named.value_or(".")));
   return RestoreRequest{
       .create = {.id = std::move(id),
                  .bundle = std::move(bundle),
@@ -105,14 +105,15 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
 }
 
 Result<int> run_dry(const Invocation& invocation, const RestoreRequest& request) {
-  TRY_ASSIGN(const auto obstacles, why_not_restored(invocation.options, invocation.log, request));
+  OCIRUN_TRY_ASSIGN(const auto obstacles,
+                    why_not_restored(invocation.options, invocation.log, request));
   if (obstacles.empty()) {
-    TRY(print("images, config.json and this host fit together\n"));
+    OCIRUN_TRY(print("images, config.json and this host fit together\n"));
     return 0;
   }
   std::string report;
   for (const std::string& obstacle : obstacles) report += fmt::format("obstacle: {}\n", obstacle);
-  TRY(print(report));
+  OCIRUN_TRY(print(report));
   return refuse("a restore would fail: {} obstacle{}", obstacles.size(),
                 obstacles.size() == 1 ? "" : "s");
 }
@@ -121,9 +122,9 @@ Result<int> run_dry(const Invocation& invocation, const RestoreRequest& request)
 
 Result<int> run_checkpoint(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const ContainerId id, id_of(arguments));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(arguments));
   CheckpointRequest request;
-  TRY_ASSIGN(request.settings, read_settings(arguments));
+  OCIRUN_TRY_ASSIGN(request.settings, read_settings(arguments));
   if (arguments.has("pre-dump"))
     request.afterwards = Afterwards::kIsFollowed;
   else if (arguments.has("leave-running"))
@@ -135,31 +136,31 @@ Result<int> run_checkpoint(const Invocation& invocation) {
         "fetches the memory");
   request.parent_path = arguments.value("parent-path");
   if (arguments.value("status-fd")) {
-    TRY_ASSIGN(const int status, arguments.number("status-fd", -1, 1'000'000));
+    OCIRUN_TRY_ASSIGN(const int status, arguments.number("status-fd", -1, 1'000'000));
     if (::fcntl(status, F_GETFD) < 0)
       return fail(EBADF, "--status-fd {}: must be an open descriptor", status);
     request.status = Fd{status};
   }
-  TRY(checkpoint_container(invocation.options, id, request, invocation.log));
+  OCIRUN_TRY(checkpoint_container(invocation.options, id, request, invocation.log));
   return 0;
 }
 
 Result<int> run_restore(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const bool detach = arguments.has("detach");
-  TRY_ASSIGN(RestoreRequest request,
-             read_restore(invocation, !detach && !arguments.value("console-socket")));
+  OCIRUN_TRY_ASSIGN(RestoreRequest request,
+                    read_restore(invocation, !detach && !arguments.value("console-socket")));
   if (arguments.has("dry-run")) return run_dry(invocation, request);
   request.create.is_attended = !detach;
-  TRY_ASSIGN(const CreatedContainer container,
-             restore_container(invocation.options, invocation.log, request));
+  OCIRUN_TRY_ASSIGN(const CreatedContainer container,
+                    restore_container(invocation.options, invocation.log, request));
   container.directory.unlock();  // other commands may use the container while it runs
   if (detach) return 0;
-  TRY_ASSIGN(const int status, attend(container.init, container.terminal));
+  OCIRUN_TRY_ASSIGN(const int status, attend(container.init, container.terminal));
   warn_of_oom(status, container.record, 0, invocation.log);
-  TRY(container.directory.lock(kLockPatience));
+  OCIRUN_TRY(container.directory.lock(kLockPatience));
   if (container.directory.exists())
-    TRY(destroy_container(container.directory, container.record, invocation.log));
+    OCIRUN_TRY(destroy_container(container.directory, container.record, invocation.log));
   return status;
 }
 

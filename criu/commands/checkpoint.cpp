@@ -64,13 +64,13 @@ Result<void> foresee_restore(const DumpedContainer& saved) {
   if (!images && is_transient(images.error().number())) return std::unexpected(images.error());
   if (!images) return refuse("{}", images.error().message());
   Obstacles obstacles;
-  TRY(check_images(*images, saved.config, saved.cgroups, obstacles));
+  OCIRUN_TRY(check_images(*images, saved.config, saved.cgroups, obstacles));
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   const int init = saved.record.init_pid;
-  TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));
-  TRY_ASSIGN(const auto opened, open_streams(saved.procfs, init));
+  OCIRUN_TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));
+  OCIRUN_TRY_ASSIGN(const auto opened, open_streams(saved.procfs, init));
   const std::vector<Fd> streams(opened.begin(), opened.end());
-  TRY_ASSIGN(const auto pids, linux::restored_processes(saved.procfs, init));
+  OCIRUN_TRY_ASSIGN(const auto pids, linux::restored_processes(saved.procfs, init));
   return compare_restored({.config = saved.config,
                            .record = saved.record,
                            .procfs = saved.procfs,
@@ -88,20 +88,22 @@ class Dump {
       : options_(options), container_(container), request_(request), log_(log) {}
 
   Result<void> run() {
-    TRY_ASSIGN(const bundle::Config config, container_.config());
-    TRY(check_can_be_checkpointed(config));
+    OCIRUN_TRY_ASSIGN(const bundle::Config config, container_.config());
+    OCIRUN_TRY(check_can_be_checkpointed(config));
     linux::CriuLaunch launch;
-    TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
-    TRY(open_directories());
+    OCIRUN_TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
+    OCIRUN_TRY(open_directories());
     launch.images = images_;
     launch.work = work_;
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    TRY_ASSIGN(const auto joined, pin_joined_of(config, procfs, container_.record().init_pid));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                      linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(const auto joined,
+                      pin_joined_of(config, procfs, container_.record().init_pid));
     launch.before = [&](linux::CriuLaunch&) { return enter_for_criu(joined); };
-    TRY(write_streams(procfs));
-    TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
+    OCIRUN_TRY(write_streams(procfs));
+    OCIRUN_TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
     const CriuLog criu_log{work_, request_.settings.work.string(), kDumpLog};
-    TRY(remove_old(criu_log));
+    OCIRUN_TRY(remove_old(criu_log));
     const linux::CriuProcesses processes(procfs);
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
                       [this] { return memory_saved(); });
@@ -120,9 +122,9 @@ class Dump {
  private:
   Result<void> open_directories() {
     const CriuSettings& settings = request_.settings;
-    TRY_ASSIGN(images_, open_or_make_directory(settings.images, "--image-path"));
-    if (request_.parent_path) TRY(check_parent_path(images_, *request_.parent_path));
-    TRY_ASSIGN(work_, open_or_make_directory(settings.work, "--work-path"));
+    OCIRUN_TRY_ASSIGN(images_, open_or_make_directory(settings.images, "--image-path"));
+    if (request_.parent_path) OCIRUN_TRY(check_parent_path(images_, *request_.parent_path));
+    OCIRUN_TRY_ASSIGN(work_, open_or_make_directory(settings.work, "--work-path"));
     return {};
   }
 
@@ -146,17 +148,18 @@ class Dump {
     if (const std::string freezer = freezer_of(record.cgroup); !freezer.empty())
       words.push_back("freeze-cgroup=" + freezer);
 
-    TRY_ASSIGN(UniqueFd top,
-               linux::sys::openat(procfs.fd(), fmt::format("{}/root", record.init_pid).c_str(),
-                                  O_PATH | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(
+        UniqueFd top,
+        linux::sys::openat(procfs.fd(), fmt::format("{}/root", record.init_pid).c_str(),
+                           O_PATH | O_DIRECTORY));
     const linux::SafeDir root(std::move(top));
-    TRY_ASSIGN(const auto layout, cgroups::read_layout(procfs));
+    OCIRUN_TRY_ASSIGN(const auto layout, cgroups::read_layout(procfs));
     const auto hierarchies = describe_hierarchies(layout, record.cgroup);
-    TRY_ASSIGN(const auto mounts,
-               words_of_mounts_for_dump(outside_mounts(config, hierarchies), root));
-    TRY_ASSIGN(const auto namespaces,
-               words_of_namespaces_for_dump(config, procfs, record.init_pid));
-    TRY_ASSIGN(const std::string file, config_file_of(config));
+    OCIRUN_TRY_ASSIGN(const auto mounts,
+                      words_of_mounts_for_dump(outside_mounts(config, hierarchies), root));
+    OCIRUN_TRY_ASSIGN(const auto namespaces,
+                      words_of_namespaces_for_dump(config, procfs, record.init_pid));
+    OCIRUN_TRY_ASSIGN(const std::string file, config_file_of(config));
     if (!file.empty()) words.push_back("config=" + file);
     for (const auto& more :
          {words_of_surroundings(request_.settings, record.cgroup.path.empty()), mounts, namespaces,
@@ -167,7 +170,7 @@ class Dump {
 
   // Called before the dump, because the dump may end init.
   Result<void> write_streams(const linux::Procfs& procfs) {
-    TRY_ASSIGN(streams_, read_standard_streams(procfs, container_.record().init_pid));
+    OCIRUN_TRY_ASSIGN(streams_, read_standard_streams(procfs, container_.record().init_pid));
     return linux::replace_file(images_, "descriptors.json", bundle::descriptors_text(streams_),
                                0600);
   }
@@ -234,7 +237,7 @@ class Dump {
   void thaw() const {
     if (status_ != Status::kRunning || container_.status() != Status::kPaused) return;
     const auto thawed = [&]() -> Result<void> {
-      TRY_ASSIGN(const auto cgroup, container_.cgroup());
+      OCIRUN_TRY_ASSIGN(const auto cgroup, container_.cgroup());
       return cgroup->freeze(cgroups::FreezerState::kThawed);
     }();
     if (!thawed) log_.warn("the container stays paused: " + thawed.error().message());
@@ -273,10 +276,10 @@ Result<void> refuse_ordinary_user() {
 
 Result<void> checkpoint_container(const GlobalOptions& options, const ContainerId& id,
                                   const CheckpointRequest& request, const Log& log) {
-  TRY(refuse_ordinary_user());
-  TRY_ASSIGN(Container container, Container::load(options, id));
-  TRY(container.lock_and_reload());
-  TRY(refuse_foreign(container.directory()));
+  OCIRUN_TRY(refuse_ordinary_user());
+  OCIRUN_TRY_ASSIGN(Container container, Container::load(options, id));
+  OCIRUN_TRY(container.lock_and_reload());
+  OCIRUN_TRY(refuse_foreign(container.directory()));
   const Status status = container.status();
   if (!can_checkpoint(status))
     return refuse("cannot checkpoint a container that is {}: it must be running or paused",

@@ -42,23 +42,23 @@ Result<void> check_saved(const Images& images, const bundle::Config& config,
   Obstacles obstacles;
   compare_namespaces(images, config, obstacles);
   if (obstacles.empty() && request.trust == TrustImages::kNo)
-    TRY(check_images(images, config, request.settings.saved_cgroups(), obstacles));
+    OCIRUN_TRY(check_images(images, config, request.settings.saved_cgroups(), obstacles));
   return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());
 }
 
 Result<SavedContainer> open_saved(const RestoreRequest& request, const bundle::Config& config,
                                   const Log& log) {
   SavedContainer saved;
-  TRY_ASSIGN(saved.images, open_images(request.settings.images, request.trust));
+  OCIRUN_TRY_ASSIGN(saved.images, open_images(request.settings.images, request.trust));
   auto read = read_images(saved.images, request.trust, request.settings.saved_cgroups());
   if (read) {
-    TRY(check_saved(*read, config, request));
-    TRY(check_saved_network(*read, config, request.settings, log));
+    OCIRUN_TRY(check_saved(*read, config, request));
+    OCIRUN_TRY(check_saved_network(*read, config, request.settings, log));
     saved.read = *std::move(read);
   } else if (request.trust == TrustImages::kNo) {  // CRIU reports the errors of trusted images
     return std::unexpected(std::move(read).error());
   }
-  TRY_ASSIGN(saved.work, open_or_make_directory(request.settings.work, "--work-path"));
+  OCIRUN_TRY_ASSIGN(saved.work, open_or_make_directory(request.settings.work, "--work-path"));
   return saved;
 }
 
@@ -73,12 +73,13 @@ Result<void> make_way(const GlobalOptions& options, const ContainerId& id, const
 // Makes the things that `create` makes too: state directory, intent, mount points, cgroup.
 Result<void> make_surroundings(Making& made, CgroupMode mode) {
   const bundle::Config& config = made.document.config;
-  TRY(made.claim_id());
-  TRY_ASSIGN(made.place, choose_place(made.options, config, made.request.id.string(), made.log));
-  TRY(check_absence(made.place->cgroup->record(), mode));
-  TRY(made.record_intent());
-  TRY(make_mount_points(config));
-  TRY(made.make_cgroup());
+  OCIRUN_TRY(made.claim_id());
+  OCIRUN_TRY_ASSIGN(made.place,
+                    choose_place(made.options, config, made.request.id.string(), made.log));
+  OCIRUN_TRY(check_absence(made.place->cgroup->record(), mode));
+  OCIRUN_TRY(made.record_intent());
+  OCIRUN_TRY(make_mount_points(config));
+  OCIRUN_TRY(made.make_cgroup());
   return config.resources ? made.place->cgroup->apply(*config.resources) : Result<void>{};
 }
 
@@ -87,7 +88,7 @@ Result<void> keep_filter(const Making& made) {
   const auto& seccomp = made.document.config.seccomp;
   if (!seccomp) return {};
   std::vector<std::string> warnings;
-  TRY_ASSIGN(const auto filter, linux::compile_seccomp(*seccomp, warnings));
+  OCIRUN_TRY_ASSIGN(const auto filter, linux::compile_seccomp(*seccomp, warnings));
   for (const std::string& warning : warnings) made.log.debug(warning);
   return made.directory->write_filter(filter_bytes(filter));
 }
@@ -116,7 +117,7 @@ bool ignores_cgroups(const Making& made, CgroupMode mode) {
 
 Result<RestoredContainer> restore_processes(const RestoreInput& input, const std::string& program,
                                             Making& made, Restoration& stages) {
-  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(input, kRestoreLog));
+  OCIRUN_TRY_ASSIGN(std::vector<std::string> words, words_for_restore(input, kRestoreLog));
   linux::CriuLaunch launch;
   launch.program = program;
   for (const linux::PinnedNamespace& pinned : input.pinned) launch.passed.push_back(pinned.fd);
@@ -124,7 +125,7 @@ Result<RestoredContainer> restore_processes(const RestoreInput& input, const std
   launch.work = input.work;
   launch.before = [&](linux::CriuLaunch& in_child) { return prepare_criu(input, in_child); };
   const CriuLog criu_log{input.work, input.settings.work.string(), kRestoreLog};
-  TRY(remove_old(criu_log));
+  OCIRUN_TRY(remove_old(criu_log));
   const auto memory_restored = [&]() -> std::optional<Amount> {
     const auto memory = memory_of(*made.place->cgroup);
     if (!memory) return std::nullopt;
@@ -158,21 +159,22 @@ Result<RestoredContainer> restore_into(Making& made, SavedContainer saved, const
                                        const RestoreRequest& request) {
   const bundle::Config& config = made.document.config;
   const CriuSettings& settings = request.settings;
-  TRY_ASSIGN(const auto pinned, linux::pin_namespaces(config.namespaces));
-  TRY(make_surroundings(made, settings.cgroups));
-  TRY(keep_filter(made));
+  OCIRUN_TRY_ASSIGN(const auto pinned, linux::pin_namespaces(config.namespaces));
+  OCIRUN_TRY(make_surroundings(made, settings.cgroups));
+  OCIRUN_TRY(keep_filter(made));
   const auto hierarchies = describe_hierarchies(made.place->layout, made.record.cgroup);
   const std::vector<OutsideMount> outside = outside_mounts(config, hierarchies);
   const bool has_read_only_host = makes_host_read_only(request.trust, config, made.log);
   std::string prepared;
   if (has_read_only_host || needs_prepared_sources(config)) {
-    TRY_ASSIGN(const auto paths, paths_of_criu(config, settings, saved.images, criu));
-    TRY_ASSIGN(prepared, place_for_sources(paths));
+    OCIRUN_TRY_ASSIGN(const auto paths, paths_of_criu(config, settings, saved.images, criu));
+    OCIRUN_TRY_ASSIGN(prepared, place_for_sources(paths));
   }
-  TRY_ASSIGN(const cgroups::Cgroup::JoinHandles join, made.place->cgroup->open_for_join());
+  OCIRUN_TRY_ASSIGN(const cgroups::Cgroup::JoinHandles join, made.place->cgroup->open_for_join());
   if (!config.net_devices.empty()) made.undo.add([&made] { made.take_net_devices_back(); });
   const bool ignores = ignores_cgroups(made, settings.cgroups);
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   Restoration stages(made, {.procfs = procfs,
                             .images = saved.read,
                             .trust = request.trust,
@@ -199,15 +201,16 @@ Result<RestoredContainer> restore_into(Making& made, SavedContainer saved, const
 
 Result<CreatedContainer> restore_container(const GlobalOptions& options, const Log& log,
                                            const RestoreRequest& request) {
-  TRY(refuse_ordinary_user());
+  OCIRUN_TRY(refuse_ordinary_user());
   Making made{.options = options, .log = log, .request = request.create};
-  TRY_ASSIGN(made.document, read_document(request.create, log));
-  TRY(check_can_be_checkpointed(made.document.config));
+  OCIRUN_TRY_ASSIGN(made.document, read_document(request.create, log));
+  OCIRUN_TRY(check_can_be_checkpointed(made.document.config));
   // Opens the images before anything is removed or made, because the paths may be wrong.
-  TRY_ASSIGN(SavedContainer saved, open_saved(request, made.document.config, log));
-  TRY_ASSIGN(const std::string criu, linux::find_criu(options.criu));
-  TRY(make_way(options, request.create.id, log));
-  TRY_ASSIGN(RestoredContainer restored, restore_into(made, std::move(saved), criu, request));
+  OCIRUN_TRY_ASSIGN(SavedContainer saved, open_saved(request, made.document.config, log));
+  OCIRUN_TRY_ASSIGN(const std::string criu, linux::find_criu(options.criu));
+  OCIRUN_TRY(make_way(options, request.create.id, log));
+  OCIRUN_TRY_ASSIGN(RestoredContainer restored,
+                    restore_into(made, std::move(saved), criu, request));
   made.keep_net_devices();
   made.undo.commit();
   if (auto started = run_poststart(*made.directory, made.record, log); !started) {

@@ -29,7 +29,8 @@ class DryRun {
       : options_(options), log_(log), request_(request) {}
 
   Result<Obstacles> run() {
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                      linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     read_config();
     look_at_images();
     look_at_criu();
@@ -153,7 +154,7 @@ class DryRun {
 
 Result<std::vector<std::string>> why_not_restored(const GlobalOptions& options, const Log& log,
                                                   const RestoreRequest& request) {
-  TRY(refuse_ordinary_user());
+  OCIRUN_TRY(refuse_ordinary_user());
   return DryRun(options, log, request).run();
 }
 

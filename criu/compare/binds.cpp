@@ -23,8 +23,8 @@ const linux::IdMap& map_of(const bundle::Config& config, const linux::Mount& mou
 }
 
 Result<bool> shows_owner(Fd shown, Fd stored, const linux::IdMap* map) {
-  TRY_ASSIGN(const struct stat there, linux::sys::fstat(shown));
-  TRY_ASSIGN(const struct stat here, linux::sys::fstat(stored));
+  OCIRUN_TRY_ASSIGN(const struct stat there, linux::sys::fstat(shown));
+  OCIRUN_TRY_ASSIGN(const struct stat here, linux::sys::fstat(stored));
   if (map == nullptr) return there.st_uid == here.st_uid && there.st_gid == here.st_gid;
   const auto uid = Uid::make(here.st_uid);
   const auto gid = Gid::make(here.st_gid);
@@ -66,39 +66,41 @@ std::uint64_t flags_below(const bundle::Config& config, std::size_t index) {
 Result<void> BindComparison::compare(const FoundFile& found, std::size_t index) const {
   const linux::Mount& mount = config.mounts[index];
   const std::string path = clean(mount.destination);
-  TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found.file, sources[index]));
+  OCIRUN_TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found.file, sources[index]));
   if (!is_same)
     return refuse("{} does not show {}, which config.json binds there", path, mount.source);
   const bool is_wanted = mount.is_id_mapped();
   if (found.is_id_mapped != is_wanted)
     return refuse("{} is {}id-mapped", path, found.is_id_mapped ? "" : "not ");
   if (!is_wanted) return {};
-  TRY_ASSIGN(const bool is_ours, shows_owner(found.file, sources[index], &map_of(config, mount)));
+  OCIRUN_TRY_ASSIGN(const bool is_ours,
+                    shows_owner(found.file, sources[index], &map_of(config, mount)));
   if (!is_ours) return refuse("{} has another id map", path);
   if (found.mounts_on_path != 1) return refuse("{} is covered by another mount", path);
   return within(check_place(images, path, found.path), "{} has another id map", path);
 }
 
 Result<void> BindComparison::compare_below(const std::string& point) const {
-  TRY_ASSIGN(const auto found, root.find(RootfsPath(point)));
+  OCIRUN_TRY_ASSIGN(const auto found, root.find(RootfsPath(point)));
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
     if (!sources[index] || !mount.recursive || !found) continue;
-    TRY_ASSIGN(const auto top, root.find(mount.destination));
+    OCIRUN_TRY_ASSIGN(const auto top, root.find(mount.destination));
     if (!top || top->path == found->path || !linux::is_at_or_below(found->path, top->path))
       continue;
     const auto source =
         linux::sys::openat2(sources[index], found->path.substr(top->path.size() + 1).c_str(),
                             O_PATH, RESOLVE_NO_SYMLINKS);
     if (!source) continue;
-    TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found->file, *source));
+    OCIRUN_TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found->file, *source));
     if (!is_same) continue;
     const bool is_mapped = mount.id_map_kind == linux::IdMapKind::kRecursive;
-    TRY_ASSIGN(const bool is_ours,
-               shows_owner(found->file, *source, is_mapped ? &map_of(config, mount) : nullptr));
+    OCIRUN_TRY_ASSIGN(
+        const bool is_ours,
+        shows_owner(found->file, *source, is_mapped ? &map_of(config, mount) : nullptr));
     if (!is_ours || (is_mapped && !found->is_id_mapped))
       return refuse("{} has another id map", point);
-    TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(*source));
+    OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(*source));
     return check_mount_flags(
         found->file, (filesystem.flags | flags_below(config, index)) & kComparedFlags, point);
   }

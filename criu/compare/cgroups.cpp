@@ -20,7 +20,7 @@ std::string name_of(const std::string& controllers) {
 // "4:memory:/PATH" for other hierarchies.
 Result<std::map<std::string, std::string>> read_cgroups(const cgroups::Record& record,
                                                         const linux::Procfs& procfs, int pid) {
-  TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/cgroup", pid)));
+  OCIRUN_TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/cgroup", pid)));
   std::map<std::string, std::string> paths;
   for (std::string_view line : linux::words(text, '\n')) {
     linux::cut(line, ':');
@@ -37,7 +37,7 @@ Result<std::map<std::string, std::string>> read_cgroups(const cgroups::Record& r
 
 Result<void> compare_cgroups(const cgroups::Record& record, const linux::Procfs& procfs, int pid) {
   if (record.path.empty()) return {};
-  TRY_ASSIGN(const auto paths, read_cgroups(record, procfs, pid));
+  OCIRUN_TRY_ASSIGN(const auto paths, read_cgroups(record, procfs, pid));
   for (const auto& [controllers, path] : paths)
     if (path != record.path && !path.starts_with(record.path + "/"))
       return refuse("is in the cgroup {} ({}), outside of the container's cgroup {}", path,
@@ -48,13 +48,13 @@ Result<void> compare_cgroups(const cgroups::Record& record, const linux::Procfs&
 Result<void> compare_cgroup_root(const cgroups::Record& record, const linux::Procfs& procfs,
                                  int init) {
   if (record.path.empty()) return {};
-  TRY_ASSIGN(const auto outside, read_cgroups(record, procfs, init));
-  TRY_ASSIGN(const UniqueFd cgroup_namespace,
-             linux::open_namespace(procfs.fd(), init, linux::NamespaceKind::kCgroup));
+  OCIRUN_TRY_ASSIGN(const auto outside, read_cgroups(record, procfs, init));
+  OCIRUN_TRY_ASSIGN(const UniqueFd cgroup_namespace,
+                    linux::open_namespace(procfs.fd(), init, linux::NamespaceKind::kCgroup));
   return in_child("the process that looks at the cgroup namespace", [&]() -> Result<void> {
-    TRY(enter_container_namespace(cgroup_namespace, linux::NamespaceKind::kCgroup));
+    OCIRUN_TRY(enter_container_namespace(cgroup_namespace, linux::NamespaceKind::kCgroup));
     // The kernel writes each path relative to the root of the reader's cgroup namespace.
-    TRY_ASSIGN(const auto inside, read_cgroups(record, procfs, init));
+    OCIRUN_TRY_ASSIGN(const auto inside, read_cgroups(record, procfs, init));
     for (const auto& [controllers, path] : outside) {
       std::string wanted = path.substr(std::min(record.path.size(), path.size()));
       if (wanted.empty()) wanted = "/";

@@ -29,7 +29,7 @@ bool is_same(std::vector<linux::IdMapping> a, std::vector<linux::IdMapping> b) {
 
 Result<std::string> namespace_link(const linux::Procfs& procfs, int pid,
                                    linux::NamespaceKind kind) {
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(
       const UniqueFd directory,
       linux::sys::openat(procfs.fd(), fmt::format("{}/ns", pid).c_str(), O_PATH | O_DIRECTORY));
   auto link = linux::sys::readlinkat(directory, std::string(linux::proc_name(kind)).c_str());
@@ -43,7 +43,7 @@ Result<void> enter_container_namespace(Fd file, linux::NamespaceKind kind) {
 }
 
 Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned) {
-  TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned.fd));
+  OCIRUN_TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned.fd));
   return link.find(fmt::format("[{}]", wanted.st_ino)) != std::string_view::npos;
 }
 
@@ -53,21 +53,21 @@ bool works_inside(linux::NamespaceKind kind) {
 
 Result<void> in_child(std::string_view name, const std::function<Result<void>()>& work) {
   constexpr std::size_t kMaxText = 64 * 1024;
-  TRY_ASSIGN(linux::Pipe answer, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe answer, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(const linux::Child child,
+                    linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const auto done = work();
     if (done) ::_exit(0);
     const std::string text = linux::error_lines(done.error());
-    [[maybe_unused]] const auto told =
-        ::write(answer.writer.get(), text.data(), std::min(text.size(), kMaxText));
+    ignore(::write(answer.writer.get(), text.data(), std::min(text.size(), kMaxText)));
     ::_exit(1);
   }
   answer.writer.reset();
   const auto text = linux::sys::read_all(answer.reader, kMaxText);
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  TRY(text);
+  OCIRUN_TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  OCIRUN_TRY(text);
   if (!text->empty()) return std::unexpected(linux::parse_error_lines(*text, name));
   if (status == 0) return {};
   return refuse("{} {}", name, linux::describe_end(status));
@@ -80,13 +80,13 @@ bool is_same_map(const linux::IdMap& a, const linux::IdMap& b) {
 Result<void> compare_id_maps(const bundle::Config& config, const linux::Procfs& procfs, int init) {
   if (!config.namespaces.creates(linux::NamespaceKind::kUser)) return {};
   const Fd top = procfs.fd();
-  TRY_ASSIGN(const auto uids, linux::read_id_map(top, fmt::format("{}/uid_map", init)));
-  TRY_ASSIGN(const auto gids, linux::read_id_map(top, fmt::format("{}/gid_map", init)));
+  OCIRUN_TRY_ASSIGN(const auto uids, linux::read_id_map(top, fmt::format("{}/uid_map", init)));
+  OCIRUN_TRY_ASSIGN(const auto gids, linux::read_id_map(top, fmt::format("{}/gid_map", init)));
   if (!is_same(uids, config.id_map.uids))
     return refuse("the user namespace maps other user ids than /linux/uidMappings");
   if (!is_same(gids, config.id_map.gids))
     return refuse("the user namespace maps other group ids than /linux/gidMappings");
-  TRY_ASSIGN(const std::string setgroups, procfs.read(fmt::format("{}/setgroups", init)));
+  OCIRUN_TRY_ASSIGN(const std::string setgroups, procfs.read(fmt::format("{}/setgroups", init)));
   if (setgroups.starts_with("allow")) return {};
   return refuse("setgroups(2) is denied in the user namespace: create allows it");
 }

@@ -29,8 +29,8 @@ std::string names_of(std::uint64_t flags) {
 }  // namespace
 
 Result<ContainerRoot> ContainerRoot::open(const linux::Procfs& procfs) {
-  TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(std::string table, linux::read_mountinfo(procfs));
+  OCIRUN_TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(std::string table, linux::read_mountinfo(procfs));
   return ContainerRoot(procfs, linux::SafeDir(std::move(root)), std::move(table));
 }
 
@@ -40,8 +40,8 @@ Result<std::optional<FoundFile>> ContainerRoot::find(const RootfsPath& path) con
   if (is_missing(file)) return std::nullopt;
   if (!file) return std::unexpected(std::move(file).error());
   found.file = *std::move(file);
-  TRY_ASSIGN(found.path, procfs_.path_of(found.file));
-  TRY_ASSIGN(found.mount, linux::mount_of(procfs_, found.file));
+  OCIRUN_TRY_ASSIGN(found.path, procfs_.path_of(found.file));
+  OCIRUN_TRY_ASSIGN(found.mount, linux::mount_of(procfs_, found.file));
   for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);) {
     const bool is_here = linux::unescape_path(entry->mount_point) == found.path;
     found.mounts_on_path += is_here ? 1 : 0;
@@ -54,7 +54,7 @@ Result<std::optional<FoundFile>> ContainerRoot::find(const RootfsPath& path) con
 }
 
 Result<void> check_mount_flags(Fd file, std::uint64_t wanted, std::string_view path) {
-  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(file));
+  OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(file));
   const std::uint64_t lacking = wanted & ~filesystem.flags;
   return lacking == 0 ? Result<void>{} : refuse("{} lacks {}", path, names_of(lacking));
 }

@@ -43,9 +43,9 @@ Result<int> option_of(Fd socket, int option) {
 }
 
 Result<const Privilege*> privilege_of(Fd socket) {
-  TRY_ASSIGN(const int domain, option_of(socket, SO_DOMAIN));
-  TRY_ASSIGN(const int type, option_of(socket, SO_TYPE));
-  TRY_ASSIGN(const int mark, option_of(socket, SO_MARK));
+  OCIRUN_TRY_ASSIGN(const int domain, option_of(socket, SO_DOMAIN));
+  OCIRUN_TRY_ASSIGN(const int type, option_of(socket, SO_TYPE));
+  OCIRUN_TRY_ASSIGN(const int mark, option_of(socket, SO_MARK));
   const bool is_raw = type == SOCK_RAW && (domain == AF_INET || domain == AF_INET6);
   if (is_raw || domain == AF_PACKET) return &kRawSocket;
   return mark != 0 ? &kMarkedSocket : nullptr;
@@ -68,18 +68,19 @@ class FileWalk {
     // After the first namespace is entered, the path /proc no longer leads to the host's procfs.
     std::vector<UniqueFd> pidfds, namespaces;
     for (const int pid : wanted_.pids) {
-      TRY_ASSIGN(const linux::ProcessIdentity process, linux::identify_process(pid));
-      TRY_ASSIGN(UniqueFd pidfd, linux::open_pidfd(process));
+      OCIRUN_TRY_ASSIGN(const linux::ProcessIdentity process, linux::identify_process(pid));
+      OCIRUN_TRY_ASSIGN(UniqueFd pidfd, linux::open_pidfd(process));
       pidfds.push_back(std::move(pidfd));
     }
     for (const int pid : wanted_.namespaces) {
-      TRY_ASSIGN(UniqueFd one,
-                 linux::open_namespace(wanted_.procfs.fd(), pid, linux::NamespaceKind::kMount));
+      OCIRUN_TRY_ASSIGN(UniqueFd one, linux::open_namespace(wanted_.procfs.fd(), pid,
+                                                            linux::NamespaceKind::kMount));
       namespaces.push_back(std::move(one));
     }
-    for (const UniqueFd& one : namespaces) TRY(learn_mounts(one));
+    for (const UniqueFd& one : namespaces) OCIRUN_TRY(learn_mounts(one));
     for (std::size_t i = 0; i < pidfds.size(); ++i)
-      TRY(within(compare_process(wanted_.pids[i], pidfds[i]), "process {}", wanted_.pids[i]));
+      OCIRUN_TRY(
+          within(compare_process(wanted_.pids[i], pidfds[i]), "process {}", wanted_.pids[i]));
     return {};
   }
 
@@ -89,8 +90,8 @@ class FileWalk {
   }
 
   Result<void> learn_mounts(Fd mount_namespace) {
-    TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
-    TRY_ASSIGN(const std::string table, linux::read_mountinfo(wanted_.procfs));
+    OCIRUN_TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
+    OCIRUN_TRY_ASSIGN(const std::string table, linux::read_mountinfo(wanted_.procfs));
     for (std::string_view rest = table; const auto mount = linux::next_mount(rest);)
       mounts_.insert(mount->id);
     return {};
@@ -98,10 +99,11 @@ class FileWalk {
 
   Result<void> compare_process(int pid, Fd pidfd) const {
     for (const char* name : {"cwd", "exe", "root"}) {
-      TRY(within(compare_place(fmt::format("{}/{}", pid, name)), name));
+      OCIRUN_TRY(within(compare_place(fmt::format("{}/{}", pid, name)), name));
     }
-    TRY(compare_mapped_files(pid));
-    TRY_ASSIGN(const UniqueFd directory, open(fmt::format("{}/fd", pid), O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY(compare_mapped_files(pid));
+    OCIRUN_TRY_ASSIGN(const UniqueFd directory,
+                      open(fmt::format("{}/fd", pid), O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(directory, [&](const char* name, unsigned char) {
       return within(compare_descriptor(pid, pidfd, name), "descriptor {}", name);
     });
@@ -109,31 +111,33 @@ class FileWalk {
 
   // Compares mapped files too, because a process may have closed the descriptor of a mapped file.
   Result<void> compare_mapped_files(int pid) const {
-    TRY_ASSIGN(const UniqueFd directory,
-               open(fmt::format("{}/map_files", pid), O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd directory,
+                      open(fmt::format("{}/map_files", pid), O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
-      TRY(within(compare_place(fmt::format("{}/map_files/{}", pid, name)), "mapping {}", name));
+      OCIRUN_TRY(
+          within(compare_place(fmt::format("{}/map_files/{}", pid, name)), "mapping {}", name));
       return {};
     });
   }
 
   Result<void> compare_descriptor(int pid, Fd pidfd, const char* name) const {
-    TRY_ASSIGN(const std::string link, compare_place(fmt::format("{}/fd/{}", pid, name)));
+    OCIRUN_TRY_ASSIGN(const std::string link, compare_place(fmt::format("{}/fd/{}", pid, name)));
     if (link == "anon_inode:[fanotify]") return check(kFanotify);
     if (link == "anon_inode:bpf-map") return check(kBpfMap);
     const auto number = linux::number<int>(name);
     if (link.starts_with("socket:") && number) return compare_socket(pidfd, *number);
-    TRY_ASSIGN(const std::string info, wanted_.procfs.read(fmt::format("{}/fdinfo/{}", pid, name)));
+    OCIRUN_TRY_ASSIGN(const std::string info,
+                      wanted_.procfs.read(fmt::format("{}/fdinfo/{}", pid, name)));
     return info.contains("\niff:") ? check(kTunDevice) : Result<void>{};
   }
 
   // Compares the file behind the magic link `name`, and returns the text of the link. A pipe or a
   // socket has no path, and is not compared.
   Result<std::string> compare_place(const std::string& name) const {
-    TRY_ASSIGN(std::string link, linux::sys::readlinkat(wanted_.procfs.fd(), name.c_str()));
+    OCIRUN_TRY_ASSIGN(std::string link, linux::sys::readlinkat(wanted_.procfs.fd(), name.c_str()));
     if (!link.starts_with('/') || is_memory(link)) return link;
-    TRY_ASSIGN(const UniqueFd file, open(name, O_PATH));
-    TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(wanted_.procfs, file));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file, open(name, O_PATH));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(wanted_.procfs, file));
     if (mounts_.contains(mount)) return link;
     for (const Fd stream : wanted_.streams)
       if (linux::sys::is_same_file(file, stream).value_or(false)) return link;
@@ -141,8 +145,8 @@ class FileWalk {
   }
 
   Result<void> compare_socket(Fd pidfd, int number) const {
-    TRY_ASSIGN(const UniqueFd copy, linux::copy_descriptor(pidfd, number));
-    TRY_ASSIGN(const Privilege* const privilege, privilege_of(copy));
+    OCIRUN_TRY_ASSIGN(const UniqueFd copy, linux::copy_descriptor(pidfd, number));
+    OCIRUN_TRY_ASSIGN(const Privilege* const privilege, privilege_of(copy));
     return privilege == nullptr ? Result<void>{} : check(*privilege);
   }
 

@@ -126,7 +126,7 @@ class MountFit {
 // Loads no kernel module, because forged images could name any module.
 void compare_filesystems(const Images& images, Obstacles& obstacles) {
   const auto text = []() -> Result<std::string> {
-    TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
     return full.read("filesystems");
   }();
   if (!text) return obstacles.push_back(text.error().message());

@@ -55,13 +55,14 @@ class Opening {
       : config_(config), procfs_(procfs), files_(files) {}
 
   Result<void> run() {
-    TRY_ASSIGN(files_.rootfs, linux::sys::open(config_.root_path.c_str(), O_PATH | O_DIRECTORY));
-    TRY(files_.mounts.allow(procfs_, files_.rootfs, Recursion::kTree,
-                            events_of(Propagation::kUnchanged)));
-    TRY(allow_nodes());
+    OCIRUN_TRY_ASSIGN(files_.rootfs,
+                      linux::sys::open(config_.root_path.c_str(), O_PATH | O_DIRECTORY));
+    OCIRUN_TRY(files_.mounts.allow(procfs_, files_.rootfs, Recursion::kTree,
+                                   events_of(Propagation::kUnchanged)));
+    OCIRUN_TRY(allow_nodes());
     files_.sources.resize(config_.mounts.size());
     for (std::size_t index = 0; index < config_.mounts.size(); ++index)
-      TRY(within(open_source(index), "/mounts/{}", index));
+      OCIRUN_TRY(within(open_source(index), "/mounts/{}", index));
     return {};
   }
 
@@ -78,7 +79,8 @@ class Opening {
     for (const OutsideMount& outside : outside_mounts(config_, {})) {
       if (outside.kind == OutsideMount::Kind::kBind) continue;
       const auto node = linux::sys::open(outside.source.c_str(), O_PATH);
-      if (node) TRY(files_.mounts.allow(procfs_, *node, Recursion::kTop, MountEvents::kPrivate));
+      if (node)
+        OCIRUN_TRY(files_.mounts.allow(procfs_, *node, Recursion::kTop, MountEvents::kPrivate));
     }
     return {};
   }
@@ -87,7 +89,7 @@ class Opening {
     const linux::Mount& mount = config_.mounts[index];
     if (!mount.bind) return allow_disk(mount);
     if (mount.remount) return {};
-    TRY_ASSIGN(files_.sources[index], linux::open_bind_source(procfs_, mount));
+    OCIRUN_TRY_ASSIGN(files_.sources[index], linux::open_bind_source(procfs_, mount));
     return files_.mounts.allow(procfs_, files_.sources[index],
                                mount.recursive ? Recursion::kTree : Recursion::kTop,
                                events_of(mount.propagation));
@@ -97,7 +99,7 @@ class Opening {
     if (!mount.source.starts_with('/')) return {};
     const auto disk = linux::sys::open(mount.source.c_str(), O_PATH);
     if (!disk) return {};
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*disk));
+    OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*disk));
     if (S_ISBLK(status.st_mode)) files_.mounts.allow_device(status.st_rdev);
     return {};
   }
@@ -110,14 +112,14 @@ class Opening {
 }  // namespace
 
 Result<HostMounts> HostMounts::read(const linux::Procfs& procfs) {
-  TRY_ASSIGN(std::string table, linux::read_mountinfo(procfs));
+  OCIRUN_TRY_ASSIGN(std::string table, linux::read_mountinfo(procfs));
   return HostMounts(std::move(table));
 }
 
 Result<void> HostMounts::allow(const linux::Procfs& procfs, Fd file, linux::Recursion recursion,
                                MountEvents events) {
-  TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
-  TRY_ASSIGN(const std::string path, linux::host_path_of(file));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
+  OCIRUN_TRY_ASSIGN(const std::string path, linux::host_path_of(file));
   for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);) {
     const std::string point = linux::unescape_path(entry->mount_point);
     if (entry->id == mount && linux::is_at_or_below(path, point))
@@ -167,9 +169,9 @@ bool HostMounts::hears_too_much(const linux::MountEntry& mount) const {
 }
 
 Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs) {
-  TRY_ASSIGN(HostMounts mounts, HostMounts::read(procfs));
+  OCIRUN_TRY_ASSIGN(HostMounts mounts, HostMounts::read(procfs));
   HostFiles files{.rootfs = {}, .sources = {}, .mounts = std::move(mounts)};
-  TRY(Opening(config, procfs, files).run());
+  OCIRUN_TRY(Opening(config, procfs, files).run());
   return files;
 }
 

@@ -47,7 +47,7 @@ std::uint64_t limit_of(const bundle::Config& config, int resource) {
 Result<void> compare_rlimits(const bundle::Config& config, int pid) {
   for (std::size_t i = 0; i < config.process->rlimits.size(); ++i) {
     const linux::Rlimit& limit = config.process->rlimits[i];
-    TRY_ASSIGN(const std::uint64_t hard, hard_limit(pid, limit.resource));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t hard, hard_limit(pid, limit.resource));
     if (hard > limit.hard)
       return refuse("has a hard limit {} of {}: /process/rlimits/{} gives {}",
                     linux::rlimit_name(limit.resource), linux::rlimit_text(hard), i,
@@ -57,7 +57,7 @@ Result<void> compare_rlimits(const bundle::Config& config, int pid) {
 }
 
 Result<int> oom_score_of(const linux::Procfs& procfs, std::string_view process) {
-  TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/oom_score_adj", process)));
+  OCIRUN_TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/oom_score_adj", process)));
   std::string_view rest = text;
   const auto score = linux::number<int>(linux::cut(rest, '\n'));
   return score ? Result<int>(*score)
@@ -65,9 +65,9 @@ Result<int> oom_score_of(const linux::Procfs& procfs, std::string_view process) 
 }
 
 Result<void> compare_oom_score(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
-  TRY_ASSIGN(const int own, oom_score_of(procfs, "self"));
+  OCIRUN_TRY_ASSIGN(const int own, oom_score_of(procfs, "self"));
   const int least = config.process->oom_score_adj.value_or(std::min(own, 0));
-  TRY_ASSIGN(const int found, oom_score_of(procfs, fmt::format("{}", pid)));
+  OCIRUN_TRY_ASSIGN(const int found, oom_score_of(procfs, fmt::format("{}", pid)));
   if (found >= least) return {};
   if (!config.process->oom_score_adj)
     return refuse(
@@ -105,7 +105,7 @@ int lowest_nice(const bundle::Config& config) {
 
 Result<void> compare_limits(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
   if (has_on_host(config, CAP_SYS_RESOURCE)) return {};
-  TRY(compare_rlimits(config, pid));
+  OCIRUN_TRY(compare_rlimits(config, pid));
   return compare_oom_score(config, procfs, pid);
 }
 

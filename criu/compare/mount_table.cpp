@@ -72,11 +72,11 @@ class Shown {
   Result<void> compare(const linux::MountEntry& mount) const {
     if (!wanted_.host.allows(mount)) {
       if (showing_of(mount.type) == Showing::kCgroups)
-        TRY(compare_cgroups(mount));
+        OCIRUN_TRY(compare_cgroups(mount));
       else if (wanted_.host.has(mount))
-        TRY(compare_hosts(mount));
+        OCIRUN_TRY(compare_hosts(mount));
       else
-        TRY(compare_new(mount));
+        OCIRUN_TRY(compare_new(mount));
     }
     if (wanted_.host.hears_too_much(mount))
       return refuse(
@@ -171,7 +171,7 @@ Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace>
 
 Result<void> compare_shown(const ShownExpectation& wanted, std::string_view mountinfo) {
   const Shown shown(wanted);
-  while (const auto mount = linux::next_mount(mountinfo)) TRY(shown.compare(*mount));
+  while (const auto mount = linux::next_mount(mountinfo)) OCIRUN_TRY(shown.compare(*mount));
   return {};
 }
 

@@ -29,9 +29,9 @@ using linux::clean;
 
 // A masked file shows the null device. A masked directory shows a read-only tmpfs.
 Result<bool> is_covered(Fd file) {
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
   if (!S_ISDIR(status.st_mode)) return linux::verify_null(file).has_value();
-  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(file));
+  OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(file));
   return filesystem.magic == TMPFS_MAGIC && (filesystem.flags & ST_RDONLY) != 0;
 }
 
@@ -52,19 +52,20 @@ class Comparison {
                .root = root} {}
 
   Result<void> run() {
-    TRY(compare_roots());
-    for (const RootfsPath& path : wanted_.config.masked_paths) TRY(check_masked(path));
+    OCIRUN_TRY(compare_roots());
+    for (const RootfsPath& path : wanted_.config.masked_paths) OCIRUN_TRY(check_masked(path));
     for (const RootfsPath& path : wanted_.config.readonly_paths)
-      TRY(check_read_only(path, "/linux/readonlyPaths"));
-    if (wanted_.config.root_readonly) TRY(check_read_only(RootfsPath("/"), "/root/readonly"));
-    TRY(compare_shown(expected_of(wanted_, host_), root_.table()));
+      OCIRUN_TRY(check_read_only(path, "/linux/readonlyPaths"));
+    if (wanted_.config.root_readonly)
+      OCIRUN_TRY(check_read_only(RootfsPath("/"), "/root/readonly"));
+    OCIRUN_TRY(compare_shown(expected_of(wanted_, host_), root_.table()));
     if (has_in_bounding_set(wanted_.config, CAP_SYS_ADMIN))
       return {};  // the container may have changed its other mounts
     for (std::size_t index = 0; index < wanted_.config.mounts.size(); ++index)
-      TRY(within(compare_mount(index), "/mounts/{}", index));
-    TRY(add_other_places());
-    TRY_ASSIGN(const auto below, compare_mount_table(places_, root_.table()));
-    for (const std::string& point : below) TRY(binds_.compare_below(point));
+      OCIRUN_TRY(within(compare_mount(index), "/mounts/{}", index));
+    OCIRUN_TRY(add_other_places());
+    OCIRUN_TRY_ASSIGN(const auto below, compare_mount_table(places_, root_.table()));
+    for (const std::string& point : below) OCIRUN_TRY(binds_.compare_below(point));
     return {};
   }
 
@@ -73,17 +74,18 @@ class Comparison {
     const bool mounts_root = std::ranges::any_of(
         wanted_.config.mounts,
         [](const linux::Mount& mount) { return clean(mount.destination) == "/"; });
-    TRY_ASSIGN(const bool is_ours, linux::sys::is_same_file(root_.directory().fd(), host_.rootfs));
+    OCIRUN_TRY_ASSIGN(const bool is_ours,
+                      linux::sys::is_same_file(root_.directory().fd(), host_.rootfs));
     if (!is_ours && !mounts_root)
       return refuse("the root of the mount namespace is not /root/path of config.json");
     if (has_in_bounding_set(wanted_.config, CAP_SYS_CHROOT)) return {};
-    TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(root_.directory().fd()));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(root_.directory().fd()));
     for (const int pid : wanted_.pids) {
-      TRY_ASSIGN(const UniqueFd top,
-                 linux::sys::openat(wanted_.procfs.fd(), fmt::format("{}/root", pid).c_str(),
-                                    O_PATH | O_DIRECTORY));
-      TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(top, root_.directory().fd()));
-      TRY_ASSIGN(const std::uint64_t its_mount, linux::sys::mount_id(top));
+      OCIRUN_TRY_ASSIGN(const UniqueFd top,
+                        linux::sys::openat(wanted_.procfs.fd(), fmt::format("{}/root", pid).c_str(),
+                                           O_PATH | O_DIRECTORY));
+      OCIRUN_TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(top, root_.directory().fd()));
+      OCIRUN_TRY_ASSIGN(const std::uint64_t its_mount, linux::sys::mount_id(top));
       if (!is_same || its_mount != mount)
         return refuse(
             "process {}: has another root directory than the container, which a process without "
@@ -97,7 +99,7 @@ class Comparison {
     const auto found = root_.directory().open(path, O_PATH);
     if (is_missing(found)) return {};  // `create` skips a missing path too
     if (!found) return std::unexpected(found.error());
-    TRY_ASSIGN(const bool covered, is_covered(*found));
+    OCIRUN_TRY_ASSIGN(const bool covered, is_covered(*found));
     if (covered) return {};
     return refuse("{} is not masked: /linux/maskedPaths of config.json names it", path.string());
   }
@@ -106,7 +108,7 @@ class Comparison {
     const auto found = root_.directory().open(path, O_PATH);
     if (is_missing(found)) return {};
     if (!found) return std::unexpected(found.error());
-    TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(*found));
+    OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(*found));
     if ((filesystem.flags & ST_RDONLY) != 0) return {};
     return refuse("{} can be written to: {} of config.json makes it read-only", path.string(),
                   field);
@@ -144,7 +146,7 @@ class Comparison {
           {.kind = kind_of(mount), .point = path, .type = mount.type, .cgroup = wanted_.cgroup});
       return {};
     }
-    TRY_ASSIGN(const std::optional<FoundFile> found, root_.find(mount.destination));
+    OCIRUN_TRY_ASSIGN(const std::optional<FoundFile> found, root_.find(mount.destination));
     if (!found || !found->is_mounted) return refuse("nothing is mounted on {}", path);
     places_.push_back({.kind = kind_of(mount),
                        .point = found->path,
@@ -157,9 +159,9 @@ class Comparison {
         wanted_.config.masked_paths.end())
       return {};
     if (mount.bind) {
-      TRY(binds_.compare(*found, index));
+      OCIRUN_TRY(binds_.compare(*found, index));
     }
-    if (mount.is_of_cgroups()) TRY(compare_hierarchies(found->path, flags_of(index)));
+    if (mount.is_of_cgroups()) OCIRUN_TRY(compare_hierarchies(found->path, flags_of(index)));
     return check_mount_flags(found->file, flags_of(index), path);
   }
 
@@ -169,8 +171,8 @@ class Comparison {
     while (const auto entry = linux::next_mount(rest)) {
       const std::string point = linux::unescape_path(entry->mount_point);
       if (point == top || !linux::is_at_or_below(point, top)) continue;
-      TRY_ASSIGN(const auto found, root_.find(RootfsPath(point)));
-      if (found) TRY(check_mount_flags(found->file, flags, point));
+      OCIRUN_TRY_ASSIGN(const auto found, root_.find(RootfsPath(point)));
+      if (found) OCIRUN_TRY(check_mount_flags(found->file, flags, point));
     }
     return {};
   }
@@ -185,15 +187,15 @@ class Comparison {
   // mknod(2) is not possible.
   Result<void> add_other_places() {
     for (const RootfsPath& path : wanted_.config.masked_paths)
-      TRY(add_place(Kind::kCompared, path));
+      OCIRUN_TRY(add_place(Kind::kCompared, path));
     for (const RootfsPath& path : wanted_.config.readonly_paths)
-      TRY(add_place(Kind::kReadOnly, path));
-    for (const linux::Device& device : wanted_.config.devices) TRY(add_device(device));
-    for (const linux::Device& device : linux::default_devices()) TRY(add_device(device));
+      OCIRUN_TRY(add_place(Kind::kReadOnly, path));
+    for (const linux::Device& device : wanted_.config.devices) OCIRUN_TRY(add_device(device));
+    for (const linux::Device& device : linux::default_devices()) OCIRUN_TRY(add_device(device));
     if (wanted_.config.process && wanted_.config.process->terminal) {
-      TRY_ASSIGN(const auto found, root_.find(linux::dev_path("console")));
+      OCIRUN_TRY_ASSIGN(const auto found, root_.find(linux::dev_path("console")));
       if (found) {
-        TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(found->file));
+        OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(found->file));
         if (filesystem.magic == DEVPTS_SUPER_MAGIC)
           places_.push_back(
               {.kind = Kind::kCompared, .point = found->path, .visible = found->mount});
@@ -203,15 +205,15 @@ class Comparison {
   }
 
   Result<void> add_place(Kind kind, const RootfsPath& path) {
-    TRY_ASSIGN(const auto found, root_.find(path));
+    OCIRUN_TRY_ASSIGN(const auto found, root_.find(path));
     if (found) places_.push_back({.kind = kind, .point = found->path, .visible = found->mount});
     return {};
   }
 
   Result<void> add_device(const linux::Device& device) {
-    TRY_ASSIGN(const auto found, root_.find(device.path));
+    OCIRUN_TRY_ASSIGN(const auto found, root_.find(device.path));
     if (!found) return {};
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(found->file));
+    OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(found->file));
     const bool is_node = device.kind == linux::Device::Kind::kBlock ? S_ISBLK(status.st_mode)
                                                                     : S_ISCHR(status.st_mode);
     if (is_node && std::int64_t{major(status.st_rdev)} == device.major &&
@@ -230,11 +232,11 @@ class Comparison {
 // Calls `compare` in a child that has entered the mount namespace of `pid`.
 template <typename Compare>
 Result<void> inside(const MountExpectation& wanted, int pid, Compare compare) {
-  TRY_ASSIGN(const UniqueFd mount_namespace,
-             linux::open_namespace(wanted.procfs.fd(), pid, linux::NamespaceKind::kMount));
+  OCIRUN_TRY_ASSIGN(const UniqueFd mount_namespace,
+                    linux::open_namespace(wanted.procfs.fd(), pid, linux::NamespaceKind::kMount));
   return in_child("the process that compares the mounts", [&]() -> Result<void> {
-    TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
-    TRY_ASSIGN(const ContainerRoot root, ContainerRoot::open(wanted.procfs));
+    OCIRUN_TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
+    OCIRUN_TRY_ASSIGN(const ContainerRoot root, ContainerRoot::open(wanted.procfs));
     return compare(root);
   });
 }
@@ -242,15 +244,16 @@ Result<void> inside(const MountExpectation& wanted, int pid, Compare compare) {
 }  // namespace
 
 Result<void> compare_mounts(const MountExpectation& wanted) {
-  TRY_ASSIGN(const HostFiles host, open_host_files(wanted.config, wanted.procfs));
-  TRY(inside(wanted, wanted.init,
-             [&](const ContainerRoot& root) { return Comparison(wanted, host, root).run(); }));
+  OCIRUN_TRY_ASSIGN(const HostFiles host, open_host_files(wanted.config, wanted.procfs));
+  OCIRUN_TRY(inside(wanted, wanted.init, [&](const ContainerRoot& root) {
+    return Comparison(wanted, host, root).run();
+  }));
   for (const int pid : wanted.nested) {
-    TRY(within(inside(wanted, pid,
-                      [&](const ContainerRoot& root) {
-                        return compare_shown(expected_of(wanted, host), root.table());
-                      }),
-               "process {}", pid));
+    OCIRUN_TRY(within(inside(wanted, pid,
+                             [&](const ContainerRoot& root) {
+                               return compare_shown(expected_of(wanted, host), root.table());
+                             }),
+                      "process {}", pid));
   }
   return {};
 }

@@ -47,24 +47,24 @@ class ProcessWalk {
     init_ = init;
     const bundle::Config& config = expected_.config;
     const cgroups::Record& cgroup = expected_.record.cgroup;
-    TRY(learn_own_namespaces());
+    OCIRUN_TRY(learn_own_namespaces());
     // The maps of init stand for all processes: compare_namespace() refuses a process in another
     // user namespace.
-    TRY(compare_id_maps(config, expected_.procfs, init));
+    OCIRUN_TRY(compare_id_maps(config, expected_.procfs, init));
     for (const int pid : pids) {
       auto compared = visit(pid);
       if (!compared) return within(std::move(compared), "process {}", pid);
     }
     if (config.namespaces.creates(NamespaceKind::kCgroup))
-      TRY(compare_cgroup_root(cgroup, expected_.procfs, init));
+      OCIRUN_TRY(compare_cgroup_root(cgroup, expected_.procfs, init));
     const std::vector<ImageMount> mounts = all_mounts(expected_.images);
-    TRY(compare_mounts({.config = config,
-                        .procfs = expected_.procfs,
-                        .init = init,
-                        .pids = in_mount_namespace_,
-                        .nested = nested_,
-                        .cgroup = cgroup.path,
-                        .images = mounts}));
+    OCIRUN_TRY(compare_mounts({.config = config,
+                               .procfs = expected_.procfs,
+                               .init = init,
+                               .pids = in_mount_namespace_,
+                               .nested = nested_,
+                               .cgroup = cgroup.path,
+                               .images = mounts}));
     std::vector<int> namespaces = nested_;
     namespaces.push_back(init);
     return compare_files({.config = config,
@@ -77,31 +77,34 @@ class ProcessWalk {
  private:
   Result<void> learn_own_namespaces() {
     for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) {
-      TRY_ASSIGN(own_[i], namespace_link(expected_.procfs, ::getpid(), linux::kNamespaceKinds[i]));
-      TRY_ASSIGN(inits_[i], namespace_link(expected_.procfs, init_, linux::kNamespaceKinds[i]));
+      OCIRUN_TRY_ASSIGN(own_[i],
+                        namespace_link(expected_.procfs, ::getpid(), linux::kNamespaceKinds[i]));
+      OCIRUN_TRY_ASSIGN(inits_[i],
+                        namespace_link(expected_.procfs, init_, linux::kNamespaceKinds[i]));
     }
     return {};
   }
 
   /// Compares a process and its threads.
   Result<void> visit(int pid) {
-    TRY_ASSIGN(const std::string stat, expected_.procfs.read(fmt::format("{}/stat", pid)));
+    OCIRUN_TRY_ASSIGN(const std::string stat, expected_.procfs.read(fmt::format("{}/stat", pid)));
     if (pid != init_ && is_zombie(stat)) return {};
     alive_.push_back(pid);
-    for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) TRY(compare_namespace(pid, i));
-    TRY(compare_cgroups(expected_.record.cgroup, expected_.procfs, pid));
+    for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i)
+      OCIRUN_TRY(compare_namespace(pid, i));
+    OCIRUN_TRY(compare_cgroups(expected_.record.cgroup, expected_.procfs, pid));
     if (expected_.config.process) {
-      TRY(compare_labels(expected_.procfs, pid, *expected_.config.process));
-      TRY(compare_limits(expected_.config, expected_.procfs, pid));
+      OCIRUN_TRY(compare_labels(expected_.procfs, pid, *expected_.config.process));
+      OCIRUN_TRY(compare_limits(expected_.config, expected_.procfs, pid));
     }
-    TRY_ASSIGN(const UniqueFd tasks,
-               linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/task", pid).c_str(),
-                                  O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd tasks,
+                      linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/task", pid).c_str(),
+                                         O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(tasks, [&](const char* name, unsigned char) -> Result<void> {
-      TRY_ASSIGN(const std::string status,
-                 expected_.procfs.read(fmt::format("{}/task/{}/status", pid, name)));
-      TRY_ASSIGN(const ThreadStatus thread, parse_thread_status(status));
-      TRY(compare_thread(thread, expected_.config));
+      OCIRUN_TRY_ASSIGN(const std::string status,
+                        expected_.procfs.read(fmt::format("{}/task/{}/status", pid, name)));
+      OCIRUN_TRY_ASSIGN(const ThreadStatus thread, parse_thread_status(status));
+      OCIRUN_TRY(compare_thread(thread, expected_.config));
       const auto number = linux::number<int>(name);
       return expected_.config.process && number ? compare_scheduling(expected_.config, *number)
                                                 : Result<void>{};
@@ -110,12 +113,12 @@ class ProcessWalk {
 
   Result<void> compare_namespace(int pid, std::size_t index) {
     const NamespaceKind kind = linux::kNamespaceKinds[index];
-    TRY_ASSIGN(const std::string found, namespace_link(expected_.procfs, pid, kind));
+    OCIRUN_TRY_ASSIGN(const std::string found, namespace_link(expected_.procfs, pid, kind));
     const bundle::Config& config = expected_.config;
     const std::string_view name = linux::config_name(kind);
     if (config.namespaces.joins(kind)) {
       const auto pinned = std::ranges::find(expected_.pinned, kind, &linux::PinnedNamespace::kind);
-      TRY_ASSIGN(const bool is_named, names(found, *pinned));
+      OCIRUN_TRY_ASSIGN(const bool is_named, names(found, *pinned));
       if (!is_named)
         return refuse("is not in the {} namespace {} that config.json names", name,
                       config.namespaces.find(kind)->path->string());

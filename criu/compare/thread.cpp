@@ -113,7 +113,7 @@ Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& confi
   const bundle::Process& process = *config.process;
   const bundle::User& user = process.user;
   const CapabilitySet may = all_of(process.capabilities.value_or(linux::CapabilitySets{}));
-  if (!may.has(CAP_SETGID)) TRY(compare_groups(thread, config));
+  if (!may.has(CAP_SETGID)) OCIRUN_TRY(compare_groups(thread, config));
   if (!process.no_new_privileges) return {};  // a set-user-ID program may have run
   if (!may.has(CAP_SETUID) && !are_all(thread.uids, id_in_container(config, user.uid)))
     return refuse(
@@ -138,7 +138,7 @@ Result<void> compare_profile(const linux::Procfs& procfs, int pid, const std::st
   if (profile.empty() || profile == "unconfined") return {};
   auto label = procfs.read(fmt::format("{}/attr/apparmor/current", pid));
   if (!label) label = procfs.read(fmt::format("{}/attr/current", pid));
-  TRY(label);
+  OCIRUN_TRY(label);
   if (is_of_profile(*label, profile)) return {};
   return refuse("has the AppArmor profile \"{}\": /process/apparmorProfile is \"{}\"",
                 plain(*label), profile);
@@ -146,7 +146,7 @@ Result<void> compare_profile(const linux::Procfs& procfs, int pid, const std::st
 
 Result<void> compare_selinux(const linux::Procfs& procfs, int pid, const std::string& wanted) {
   if (wanted.empty()) return {};
-  TRY_ASSIGN(const std::string label, procfs.read(fmt::format("{}/attr/current", pid)));
+  OCIRUN_TRY_ASSIGN(const std::string label, procfs.read(fmt::format("{}/attr/current", pid)));
   if (plain(label) == wanted) return {};
   return refuse("has the SELinux label \"{}\": /process/selinuxLabel is \"{}\"", plain(label),
                 wanted);
@@ -161,18 +161,18 @@ bool has_in_bounding_set(const bundle::Config& config, unsigned capability) {
 
 Result<ThreadStatus> parse_thread_status(std::string_view text) {
   ThreadStatus status;
-  TRY_ASSIGN(status.uids, ids_of(text, "Uid"));
-  TRY_ASSIGN(status.gids, ids_of(text, "Gid"));
-  TRY_ASSIGN(status.groups, groups_of(text));
+  OCIRUN_TRY_ASSIGN(status.uids, ids_of(text, "Uid"));
+  OCIRUN_TRY_ASSIGN(status.gids, ids_of(text, "Gid"));
+  OCIRUN_TRY_ASSIGN(status.groups, groups_of(text));
   linux::CapabilitySets& sets = status.capabilities;
-  TRY_ASSIGN(sets.inheritable, set_of(text, "CapInh"));
-  TRY_ASSIGN(sets.permitted, set_of(text, "CapPrm"));
-  TRY_ASSIGN(sets.effective, set_of(text, "CapEff"));
-  TRY_ASSIGN(sets.bounding, set_of(text, "CapBnd"));
-  TRY_ASSIGN(sets.ambient, set_of(text, "CapAmb"));
-  TRY_ASSIGN(const int no_new_privileges, number_of(text, "NoNewPrivs"));
+  OCIRUN_TRY_ASSIGN(sets.inheritable, set_of(text, "CapInh"));
+  OCIRUN_TRY_ASSIGN(sets.permitted, set_of(text, "CapPrm"));
+  OCIRUN_TRY_ASSIGN(sets.effective, set_of(text, "CapEff"));
+  OCIRUN_TRY_ASSIGN(sets.bounding, set_of(text, "CapBnd"));
+  OCIRUN_TRY_ASSIGN(sets.ambient, set_of(text, "CapAmb"));
+  OCIRUN_TRY_ASSIGN(const int no_new_privileges, number_of(text, "NoNewPrivs"));
   status.no_new_privileges = no_new_privileges == 1;
-  TRY_ASSIGN(status.seccomp_mode, number_of(text, "Seccomp"));
+  OCIRUN_TRY_ASSIGN(status.seccomp_mode, number_of(text, "Seccomp"));
   return status;
 }
 
@@ -181,11 +181,11 @@ Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& co
   const linux::CapabilitySets given =
       config.process->capabilities.value_or(linux::CapabilitySets{});
   const CapabilitySet may = all_of(given);
-  TRY(check_within(thread.capabilities.bounding, given.bounding, "bounding"));
-  TRY(check_within(thread.capabilities.permitted, may, "permitted"));
-  TRY(check_within(thread.capabilities.effective, may, "effective"));
-  TRY(check_within(thread.capabilities.inheritable, may, "inheritable"));
-  TRY(check_within(thread.capabilities.ambient, may, "ambient"));
+  OCIRUN_TRY(check_within(thread.capabilities.bounding, given.bounding, "bounding"));
+  OCIRUN_TRY(check_within(thread.capabilities.permitted, may, "permitted"));
+  OCIRUN_TRY(check_within(thread.capabilities.effective, may, "effective"));
+  OCIRUN_TRY(check_within(thread.capabilities.inheritable, may, "inheritable"));
+  OCIRUN_TRY(check_within(thread.capabilities.ambient, may, "ambient"));
   if (config.seccomp && thread.seccomp_mode != 2)
     return refuse("has no seccomp filter: /linux/seccomp asks for one");
   if (config.process->no_new_privileges && !thread.no_new_privileges)
@@ -202,7 +202,7 @@ bool is_of_profile(std::string_view label, std::string_view profile) {
 }
 
 Result<void> compare_labels(const linux::Procfs& procfs, int pid, const bundle::Process& process) {
-  TRY(compare_profile(procfs, pid, process.apparmor_profile));
+  OCIRUN_TRY(compare_profile(procfs, pid, process.apparmor_profile));
   return compare_selinux(procfs, pid, process.selinux_label);
 }
 

@@ -17,7 +17,7 @@ constexpr const char* kCgroupsImage = "cgroup.img";
 
 Result<std::vector<ImageRights>> read_rights(const ImageMessage& message, std::uint32_t field) {
   std::vector<ImageRights> rights;
-  TRY(for_each_message_in(message, field, [&](const ImageMessage& one) -> Result<void> {
+  OCIRUN_TRY(for_each_message_in(message, field, [&](const ImageMessage& one) -> Result<void> {
     rights.push_back({.mode = number_in(one, proto("cgroup_perms.mode")).value_or(0),
                       .uid = number_in(one, proto("cgroup_perms.uid")).value_or(0),
                       .gid = number_in(one, proto("cgroup_perms.gid")).value_or(0)});
@@ -29,20 +29,20 @@ Result<std::vector<ImageRights>> read_rights(const ImageMessage& message, std::u
 Result<ImageCgroup> read_cgroup(const ImageMessage& message, int level) {
   if (level == kMostLevels) return refuse("more than {} cgroups are nested", kMostLevels);
   ImageCgroup cgroup{.path = std::string(text_in(message, proto("cgroup_dir_entry.dir_name")))};
-  TRY_ASSIGN(cgroup.rights, read_rights(message, proto("cgroup_dir_entry.dir_perms")));
-  TRY(for_each_message_in(
+  OCIRUN_TRY_ASSIGN(cgroup.rights, read_rights(message, proto("cgroup_dir_entry.dir_perms")));
+  OCIRUN_TRY(for_each_message_in(
       message, proto("cgroup_dir_entry.properties"), [&](const ImageMessage& file) -> Result<void> {
-        TRY_ASSIGN(auto rights, read_rights(file, proto("cgroup_prop_entry.perms")));
+        OCIRUN_TRY_ASSIGN(auto rights, read_rights(file, proto("cgroup_prop_entry.perms")));
         cgroup.files.push_back({.name = std::string(text_in(file, proto("cgroup_prop_entry.name"))),
                                 .rights = std::move(rights)});
         return {};
       }));
-  TRY(for_each_message_in(message, proto("cgroup_dir_entry.children"),
-                          [&](const ImageMessage& child) -> Result<void> {
-                            TRY_ASSIGN(ImageCgroup read, read_cgroup(child, level + 1));
-                            cgroup.children.push_back(std::move(read));
-                            return {};
-                          }));
+  OCIRUN_TRY(for_each_message_in(
+      message, proto("cgroup_dir_entry.children"), [&](const ImageMessage& child) -> Result<void> {
+        OCIRUN_TRY_ASSIGN(ImageCgroup read, read_cgroup(child, level + 1));
+        cgroup.children.push_back(std::move(read));
+        return {};
+      }));
   return cgroup;
 }
 
@@ -51,12 +51,12 @@ Result<ImageHierarchy> read_hierarchy(const ImageMessage& message) {
   for (const ImageField& field : message)
     if (field.number == proto("cg_controller_entry.cnames"))
       hierarchy.controllers.emplace_back(field.bytes);
-  TRY(for_each_message_in(message, proto("cg_controller_entry.dirs"),
-                          [&](const ImageMessage& top) -> Result<void> {
-                            TRY_ASSIGN(ImageCgroup read, read_cgroup(top, 0));
-                            hierarchy.tops.push_back(std::move(read));
-                            return {};
-                          }));
+  OCIRUN_TRY(for_each_message_in(message, proto("cg_controller_entry.dirs"),
+                                 [&](const ImageMessage& top) -> Result<void> {
+                                   OCIRUN_TRY_ASSIGN(ImageCgroup read, read_cgroup(top, 0));
+                                   hierarchy.tops.push_back(std::move(read));
+                                   return {};
+                                 }));
   return hierarchy;
 }
 
@@ -68,13 +68,14 @@ ImageMember member_of(const ImageMessage& message) {
 
 Result<ImageCgroups> read_entry(const ImageMessage& entry) {
   ImageCgroups cgroups;
-  TRY(for_each_message_in(entry, proto("cgroup_entry.controllers"),
-                          [&](const ImageMessage& controller) -> Result<void> {
-                            TRY_ASSIGN(ImageHierarchy read, read_hierarchy(controller));
-                            cgroups.hierarchies.push_back(std::move(read));
-                            return {};
-                          }));
-  TRY(for_each_message_in(entry, proto("cgroup_entry.sets"), [&](const ImageMessage& set) {
+  OCIRUN_TRY(for_each_message_in(entry, proto("cgroup_entry.controllers"),
+                                 [&](const ImageMessage& controller) -> Result<void> {
+                                   OCIRUN_TRY_ASSIGN(ImageHierarchy read,
+                                                     read_hierarchy(controller));
+                                   cgroups.hierarchies.push_back(std::move(read));
+                                   return {};
+                                 }));
+  OCIRUN_TRY(for_each_message_in(entry, proto("cgroup_entry.sets"), [&](const ImageMessage& set) {
     return for_each_message_in(set, proto("cg_set_entry.ctls"),
                                [&](const ImageMessage& member) -> Result<void> {
                                  cgroups.members.push_back(member_of(member));
@@ -122,8 +123,8 @@ class CgroupCheck {
   explicit CgroupCheck(const linux::IdMap& ids) : ids_(ids) {}
 
   Result<void> run(const ImageCgroups& cgroups) {
-    for (const ImageHierarchy& hierarchy : cgroups.hierarchies) TRY(add(hierarchy));
-    for (const ImageMember& member : cgroups.members) TRY(check_member(member));
+    for (const ImageHierarchy& hierarchy : cgroups.hierarchies) OCIRUN_TRY(add(hierarchy));
+    for (const ImageMember& member : cgroups.members) OCIRUN_TRY(check_member(member));
     for (const CheckedHierarchy& hierarchy : hierarchies_)
       if (!hierarchy.top.empty() && !hierarchy.is_replaced)
         return refuse("the images would make the cgroup {:?}, in which they have no process",
@@ -143,7 +144,7 @@ class CgroupCheck {
     CheckedHierarchy checked{.controllers = names, .top = {}};
     if (!hierarchy.tops.empty()) {
       checked.top = hierarchy.tops.front().path;
-      TRY(check_cgroup(hierarchy.tops.front()));
+      OCIRUN_TRY(check_cgroup(hierarchy.tops.front()));
     }
     hierarchies_.push_back(checked);
     return {};
@@ -157,9 +158,9 @@ class CgroupCheck {
 
   Result<void> check_cgroup(const ImageCgroup& cgroup) const {
     if (!is_plain_path(cgroup.path)) return refuse("{:?} is no path of a cgroup", cgroup.path);
-    TRY(check_rights(cgroup.path, cgroup.rights));
-    for (const ImageCgroupFile& file : cgroup.files) TRY(check_file(file));
-    for (const ImageCgroup& child : cgroup.children) TRY(check_cgroup(child));
+    OCIRUN_TRY(check_rights(cgroup.path, cgroup.rights));
+    for (const ImageCgroupFile& file : cgroup.files) OCIRUN_TRY(check_file(file));
+    for (const ImageCgroup& child : cgroup.children) OCIRUN_TRY(check_cgroup(child));
     return {};
   }
 
@@ -217,24 +218,25 @@ class CgroupCheck {
 }  // namespace
 
 Result<std::vector<ImageCgroups>> parse_image_cgroups(std::string_view image) {
-  TRY_ASSIGN(const auto entries, parse_image(image, ImageKind::kCgroups));
+  OCIRUN_TRY_ASSIGN(const auto entries, parse_image(image, ImageKind::kCgroups));
   std::vector<ImageCgroups> cgroups;
   for (const ImageMessage& entry : entries) {
-    TRY_ASSIGN(ImageCgroups read, read_entry(entry));
+    OCIRUN_TRY_ASSIGN(ImageCgroups read, read_entry(entry));
     cgroups.push_back(std::move(read));
   }
   return cgroups;
 }
 
 Result<std::vector<ImageCgroups>> read_image_cgroups(Fd images) {
-  TRY_ASSIGN(const auto image, read_if_there(images, kCgroupsImage, kMostImageBytes));
+  OCIRUN_TRY_ASSIGN(const auto image, read_if_there(images, kCgroupsImage, kMostImageBytes));
   if (!image) return std::vector<ImageCgroups>();
   return within(parse_image_cgroups(*image), kCgroupsImage);
 }
 
 Result<void> check_image_cgroups(const std::vector<ImageCgroups>& cgroups,
                                  const linux::IdMap& ids) {
-  for (const ImageCgroups& entry : cgroups) TRY(within(CgroupCheck(ids).run(entry), kCgroupsImage));
+  for (const ImageCgroups& entry : cgroups)
+    OCIRUN_TRY(within(CgroupCheck(ids).run(entry), kCgroupsImage));
   return {};
 }
 

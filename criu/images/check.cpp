@@ -11,8 +11,8 @@ namespace {
 Result<void> check_all_paths(const Images& images, const bundle::Config& config) {
   const std::vector<ImageMount> mounts = all_mounts(images);
   const ImagePlaces places(mounts, config);
-  for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
-  TRY(check_image_files(images.files, places));
+  for (const ImageMount& mount : mounts) OCIRUN_TRY(places.check_point(mount));
+  OCIRUN_TRY(check_image_files(images.files, places));
   return config.namespaces.creates(linux::NamespaceKind::kPid)
              ? Result<void>{}
              : check_signal_receivers(images.files, images.processes);
@@ -36,9 +36,9 @@ Result<void> check_images(const Images& images, const bundle::Config& config, Sa
                             .message());
     return {};
   };
-  TRY(note(check_image_mounts(images, config)));
-  TRY(note(check_all_paths(images, config)));
-  TRY(note(check_policies(images)));
+  OCIRUN_TRY(note(check_image_mounts(images, config)));
+  OCIRUN_TRY(note(check_all_paths(images, config)));
+  OCIRUN_TRY(note(check_policies(images)));
   return cgroups == SavedCgroups::kMade ? note(check_image_cgroups(images.cgroups, config.id_map))
                                         : Result<void>{};
 }

@@ -28,7 +28,7 @@ Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
   if (!directory && (directory.error().number() == ELOOP || directory.error().number() == ENOTDIR))
     return refuse("{} {}: must be a directory, and no symlink to one", option, path.string());
   if (!directory) return within(std::move(directory), std::string(option));
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
   if (status.st_uid != ::geteuid())
     return refuse(
         "{} {}: belongs to user {}: must belong to the user who calls ocirun, because images hold "
@@ -49,15 +49,15 @@ Result<void> check_owner(const struct stat& status, std::string_view name) {
 // Allows sockets and directories: if --work-path names the same directory, the directory may hold
 // the socket of a page server and directories that a killed criu has left.
 Result<void> check_entry(Fd directory, const char* name) {
-  TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
   if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode) && !S_ISDIR(status.st_mode))
     return refuse("{}: must be a regular file", linux::in_one_line(name));
   return check_owner(status, linux::in_one_line(name));
 }
 
 Result<void> check_owners(Fd directory) {
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
-  TRY(check_owner(status, "the directory"));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  OCIRUN_TRY(check_owner(status, "the directory"));
   return linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
     return std::string_view(name) == kParentLink ? Result<void>{} : check_entry(directory, name);
   });
@@ -68,22 +68,22 @@ Result<void> check_owners(Fd directory) {
 Result<HostPath> follow_own_link(const HostPath& path) {
   const auto link = linux::sys::open(path.c_str(), O_PATH | O_NOFOLLOW);
   if (!link) return path;
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*link));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*link));
   if (!S_ISLNK(status.st_mode) || status.st_uid != ::geteuid()) return path;
-  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(std::string real, linux::host_path_of(directory));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(std::string real, linux::host_path_of(directory));
   return HostPath(std::move(real));
 }
 
 Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view option) {
   const HostPath clean = without_last_slashes(path);
-  TRY_ASSIGN(const UniqueFd parent, within(linux::open_parent(clean), std::string(option)));
+  OCIRUN_TRY_ASSIGN(const UniqueFd parent, within(linux::open_parent(clean), std::string(option)));
   const std::string name = clean.string().substr(clean.string().rfind('/') + 1);
   if (const auto made = linux::sys::mkdirat(parent, name.c_str(), 0700);
       !made && made.error().number() != EEXIST)
     return fail(made.error().number(), "{}: make {}", option, clean.string());
-  TRY_ASSIGN(UniqueFd directory, open_own(clean, option));
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory, open_own(clean, option));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse(
         "{} {}: other users may write to it (mode {:04o}), and could put links in the place of "
@@ -94,7 +94,7 @@ Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view o
 
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   const HostPath clean = without_last_slashes(path);
-  TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
   if (trust == TrustImages::kYes) return directory;
   auto checked = for_each_directory(directory, check_owners);
   if (checked) return directory;
@@ -111,7 +111,7 @@ Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>
   UniqueFd opened;
   Fd directory = images;
   for (int count = 0; count < kMost; ++count) {
-    TRY(visit(directory));
+    OCIRUN_TRY(visit(directory));
     auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
     if (!parent && parent.error().number() == ENOENT) {
       if (!linux::sys::fstatat(directory, kParentLink)) return {};
@@ -127,8 +127,8 @@ Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>
 
 Result<std::vector<HostPath>> paths_of_images(Fd images) {
   std::vector<HostPath> paths;
-  TRY(for_each_directory(images, [&](Fd directory) -> Result<void> {
-    TRY_ASSIGN(std::string path, linux::host_path_of(directory));
+  OCIRUN_TRY(for_each_directory(images, [&](Fd directory) -> Result<void> {
+    OCIRUN_TRY_ASSIGN(std::string path, linux::host_path_of(directory));
     paths.emplace_back(std::move(path));
     return {};
   }));

@@ -71,8 +71,8 @@ bool has_other_message(const ImageMessage& entry, std::uint32_t type) {
 Result<void> read_receiver(const ImageMessage& entry, ImageFile& file) {
   for (const FileType& type : kFileTypes) {
     if (type.receiver == 0) continue;
-    TRY_ASSIGN(const ImageMessage message, message_in(entry, type.message));
-    TRY_ASSIGN(const ImageMessage receiver, message_in(message, type.receiver));
+    OCIRUN_TRY_ASSIGN(const ImageMessage message, message_in(entry, type.message));
+    OCIRUN_TRY_ASSIGN(const ImageMessage receiver, message_in(message, type.receiver));
     const std::uint32_t pid = word_in(receiver, proto("fown_entry.pid"));
     if (pid != 0) file.signal_receiver = pid;
   }
@@ -80,7 +80,7 @@ Result<void> read_receiver(const ImageMessage& entry, ImageFile& file) {
 }
 
 Result<void> read_regular(const ImageMessage& entry, ImageFile& file) {
-  TRY_ASSIGN(const ImageMessage message, message_in(entry, proto("file_entry.reg")));
+  OCIRUN_TRY_ASSIGN(const ImageMessage message, message_in(entry, proto("file_entry.reg")));
   if (message.empty()) return {};
   file.regular = {.name = std::string(text_in(message, proto("reg_file_entry.name"))),
                   .flags = word_in(message, proto("reg_file_entry.flags")),
@@ -90,7 +90,7 @@ Result<void> read_regular(const ImageMessage& entry, ImageFile& file) {
 
 // A name that begins with a NUL belongs to an abstract socket, and is no path of a file.
 Result<void> read_unix_socket(const ImageMessage& entry, ImageFile& file) {
-  TRY_ASSIGN(const ImageMessage socket, message_in(entry, proto("file_entry.usk")));
+  OCIRUN_TRY_ASSIGN(const ImageMessage socket, message_in(entry, proto("file_entry.usk")));
   file.paths.emplace_back(text_in(socket, proto("unix_sk_entry.name_dir")));
   std::string_view name = text_in(socket, proto("unix_sk_entry.name"));
   if (name.starts_with('\0')) return {};
@@ -100,7 +100,7 @@ Result<void> read_unix_socket(const ImageMessage& entry, ImageFile& file) {
 }
 
 Result<void> read_handle(const ImageMessage& watch, std::uint32_t field, ImageFile& file) {
-  TRY_ASSIGN(const ImageMessage handle, message_in(watch, field));
+  OCIRUN_TRY_ASSIGN(const ImageMessage handle, message_in(watch, field));
   const std::string_view path = text_in(handle, proto("fh_entry.path"));
   file.has_watch_without_path = file.has_watch_without_path || path.empty();
   file.paths.emplace_back(path);
@@ -108,17 +108,20 @@ Result<void> read_handle(const ImageMessage& watch, std::uint32_t field, ImageFi
 }
 
 Result<void> read_watches(const ImageMessage& entry, ImageFile& file) {
-  TRY_ASSIGN(const ImageMessage inotify, message_in(entry, proto("file_entry.ify")));
-  TRY(for_each_message_in(inotify, proto("inotify_file_entry.wd"), [&](const ImageMessage& watch) {
-    return read_handle(watch, proto("inotify_wd_entry.f_handle"), file);
-  }));
-  TRY_ASSIGN(const ImageMessage fanotify, message_in(entry, proto("file_entry.ffy")));
+  OCIRUN_TRY_ASSIGN(const ImageMessage inotify, message_in(entry, proto("file_entry.ify")));
+  OCIRUN_TRY(
+      for_each_message_in(inotify, proto("inotify_file_entry.wd"), [&](const ImageMessage& watch) {
+        return read_handle(watch, proto("inotify_wd_entry.f_handle"), file);
+      }));
+  OCIRUN_TRY_ASSIGN(const ImageMessage fanotify, message_in(entry, proto("file_entry.ffy")));
   return for_each_message_in(
       fanotify, proto("fanotify_file_entry.mark"), [&](const ImageMessage& mark) -> Result<void> {
-        TRY_ASSIGN(const ImageMessage inode, message_in(mark, proto("fanotify_mark_entry.ie")));
+        OCIRUN_TRY_ASSIGN(const ImageMessage inode,
+                          message_in(mark, proto("fanotify_mark_entry.ie")));
         if (!inode.empty())
-          TRY(read_handle(inode, proto("fanotify_inode_mark_entry.f_handle"), file));
-        TRY_ASSIGN(const ImageMessage mount, message_in(mark, proto("fanotify_mark_entry.me")));
+          OCIRUN_TRY(read_handle(inode, proto("fanotify_inode_mark_entry.f_handle"), file));
+        OCIRUN_TRY_ASSIGN(const ImageMessage mount,
+                          message_in(mark, proto("fanotify_mark_entry.me")));
         file.paths.emplace_back(text_in(mount, proto("fanotify_mount_mark_entry.path")));
         return {};
       });
@@ -128,21 +131,22 @@ Result<ImageFile> read_open_file(const ImageMessage& entry) {
   ImageFile file{.id = word_in(entry, proto("file_entry.id")),
                  .type = word_in(entry, proto("file_entry.type"))};
   file.has_other_message = has_other_message(entry, file.type);
-  TRY(read_receiver(entry, file));
-  TRY(read_regular(entry, file));
-  TRY(read_unix_socket(entry, file));
-  TRY(read_watches(entry, file));
+  OCIRUN_TRY(read_receiver(entry, file));
+  OCIRUN_TRY(read_regular(entry, file));
+  OCIRUN_TRY(read_unix_socket(entry, file));
+  OCIRUN_TRY(read_watches(entry, file));
   return file;
 }
 
 // Reads only the beginning of the image, because the content of the deleted file follows the only
 // entry.
 Result<std::uint32_t> read_ghost_mode(Fd images, const std::string& name) {
-  TRY_ASSIGN(const UniqueFd image, linux::sys::openat(images, name.c_str(), O_RDONLY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const UniqueFd image,
+                    linux::sys::openat(images, name.c_str(), O_RDONLY | O_NOFOLLOW));
   std::array<char, 4096> beginning;
   const ssize_t size = ::read(image.get(), beginning.data(), beginning.size());
   if (size < 0) return linux::sys::last_error("read");
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(
       const ImageMessage ghost,
       parse_first_entry({beginning.data(), static_cast<std::size_t>(size)}, ImageKind::kGhost));
   return word_in(ghost, proto("ghost_file_entry.mode"));
@@ -160,7 +164,7 @@ Result<void> read_deleted_file(Fd images, const ImageMessage& entry, ImageFiles&
   ImageDeletedFile file{.file = word_in(entry, proto("remap_file_path_entry.orig_id"))};
   if (type == proto("remap_type.GHOST")) {
     file.image = fmt::format("ghost-file-{:x}.img", id);
-    TRY_ASSIGN(file.ghost_mode, within(read_ghost_mode(images, file.image), file.image));
+    OCIRUN_TRY_ASSIGN(file.ghost_mode, within(read_ghost_mode(images, file.image), file.image));
   } else if (type == proto("remap_type.LINKED")) {
     file.link = id;
   }
@@ -172,8 +176,8 @@ Result<bool> have_descriptors(std::string_view queues) {
   const auto size_of_data = [](const ImageMessage& packet) {
     return std::uint64_t{word_in(packet, proto("sk_packet_entry.length"))};
   };
-  TRY_ASSIGN(const auto packets,
-             parse_image_with_data(queues, ImageKind::kSocketQueues, size_of_data));
+  OCIRUN_TRY_ASSIGN(const auto packets,
+                    parse_image_with_data(queues, ImageKind::kSocketQueues, size_of_data));
   return std::ranges::any_of(packets, [](const ImageMessage& packet) {
     return std::ranges::find(packet, proto("sk_packet_entry.scm"), &ImageField::number) !=
            packet.end();
@@ -189,13 +193,13 @@ Result<void> check_open_file(const ImageFile& file) {
   if (file.has_other_message)
     return refuse("an open file of type {} has a message of another type", file.type);
   if (file.regular) {
-    TRY(check_plain_path(file.regular->name));
+    OCIRUN_TRY(check_plain_path(file.regular->name));
     if ((file.regular->flags & kMakingFlags) != 0)
       return refuse("the open file {:?} has flags with which criu would make or empty it",
                     file.regular->name);
   }
   if (file.has_watch_without_path) return refuse("a watch of inotify or fanotify has no path");
-  for (const std::string& path : file.paths) TRY(check_plain_path(path));
+  for (const std::string& path : file.paths) OCIRUN_TRY(check_plain_path(path));
   return {};
 }
 
@@ -209,15 +213,15 @@ Result<ImageRegularFile> find_regular(const RegularFiles& files, std::uint32_t i
 
 Result<void> check_deleted_file(const RegularFiles& files, const ImageDeletedFile& deleted,
                                 const ImagePlaces& places) {
-  TRY_ASSIGN(const ImageRegularFile original, find_regular(files, deleted.file));
+  OCIRUN_TRY_ASSIGN(const ImageRegularFile original, find_regular(files, deleted.file));
   if (deleted.ghost_mode) {
     const std::uint32_t mode = *deleted.ghost_mode;
     if (!S_ISREG(mode) && !S_ISDIR(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
       return refuse("{}: criu would make a symlink or a device (mode {:06o})", deleted.image, mode);
-    TRY(places.check_file(original.name, original.mount));
+    OCIRUN_TRY(places.check_file(original.name, original.mount));
   }
   if (!deleted.link) return {};
-  TRY_ASSIGN(const ImageRegularFile link, find_regular(files, *deleted.link));
+  OCIRUN_TRY_ASSIGN(const ImageRegularFile link, find_regular(files, *deleted.link));
   return places.check_file(link.name, original.mount);
 }
 
@@ -232,22 +236,24 @@ bool has_number(std::span<const ImageProcess> processes, std::uint32_t pid) {
 
 Result<ImageFiles> read_image_files(Fd images) {
   ImageFiles files;
-  TRY_ASSIGN(const auto open, read_if_there(images, kFilesImage, kMostImageBytes));
+  OCIRUN_TRY_ASSIGN(const auto open, read_if_there(images, kFilesImage, kMostImageBytes));
   if (!open)
     return fail(ENOENT, "{}, which criu 3.11 and newer ones write, is missing", kFilesImage);
-  TRY_ASSIGN(const auto entries, within(parse_image(*open, ImageKind::kFiles), kFilesImage));
+  OCIRUN_TRY_ASSIGN(const auto entries, within(parse_image(*open, ImageKind::kFiles), kFilesImage));
   for (const ImageMessage& entry : entries) {
-    TRY_ASSIGN(ImageFile file, within(read_open_file(entry), kFilesImage));
+    OCIRUN_TRY_ASSIGN(ImageFile file, within(read_open_file(entry), kFilesImage));
     files.open.push_back(std::move(file));
   }
-  TRY_ASSIGN(const auto remaps, read_if_there(images, kRemapsImage, kMostImageBytes));
+  OCIRUN_TRY_ASSIGN(const auto remaps, read_if_there(images, kRemapsImage, kMostImageBytes));
   if (remaps) {
-    TRY_ASSIGN(const auto deleted, within(parse_image(*remaps, ImageKind::kRemaps), kRemapsImage));
-    for (const ImageMessage& entry : deleted) TRY(read_deleted_file(images, entry, files));
+    OCIRUN_TRY_ASSIGN(const auto deleted,
+                      within(parse_image(*remaps, ImageKind::kRemaps), kRemapsImage));
+    for (const ImageMessage& entry : deleted) OCIRUN_TRY(read_deleted_file(images, entry, files));
   }
-  TRY_ASSIGN(const auto queues, read_if_there(images, kQueuesImage, kMostImageBytes));
+  OCIRUN_TRY_ASSIGN(const auto queues, read_if_there(images, kQueuesImage, kMostImageBytes));
   if (queues) {
-    TRY_ASSIGN(files.has_descriptors_in_sockets, within(have_descriptors(*queues), kQueuesImage));
+    OCIRUN_TRY_ASSIGN(files.has_descriptors_in_sockets,
+                      within(have_descriptors(*queues), kQueuesImage));
   }
   return files;
 }
@@ -255,11 +261,11 @@ Result<ImageFiles> read_image_files(Fd images) {
 Result<void> check_image_files(const ImageFiles& files, const ImagePlaces& places) {
   RegularFiles regular;
   for (const ImageFile& file : files.open) {
-    TRY(within(check_open_file(file), kFilesImage));
+    OCIRUN_TRY(within(check_open_file(file), kFilesImage));
     if (file.regular) regular.insert_or_assign(file.id, *file.regular);
   }
   for (const ImageDeletedFile& file : files.deleted)
-    TRY(within(check_deleted_file(regular, file, places), kRemapsImage));
+    OCIRUN_TRY(within(check_deleted_file(regular, file, places), kRemapsImage));
   if (!files.has_descriptors_in_sockets) return {};
   return refuse(
       "{}: descriptors are on their way through a unix socket (SCM_RIGHTS), where nobody can "

@@ -116,11 +116,11 @@ Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind 
 Result<std::vector<ImageMessage>> parse_image_with_data(
     std::string_view image, ImageKind kind,
     const std::function<std::uint64_t(const ImageMessage& entry)>& after) {
-  TRY(take_kind(image, kind));
+  OCIRUN_TRY(take_kind(image, kind));
   std::vector<ImageMessage> entries;
   std::size_t fields = 0;
   while (!image.empty()) {
-    TRY_ASSIGN(ImageMessage entry, take_entry(image));
+    OCIRUN_TRY_ASSIGN(ImageMessage entry, take_entry(image));
     fields += entry.size();
     if (fields > kMostImageFields || entries.size() == kMostImageEntries) return too_large();
     if (!take_bytes(image, after(entry))) return damaged();
@@ -130,7 +130,7 @@ Result<std::vector<ImageMessage>> parse_image_with_data(
 }
 
 Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kind) {
-  TRY(take_kind(beginning, kind));
+  OCIRUN_TRY(take_kind(beginning, kind));
   return take_entry(beginning);
 }
 
@@ -148,8 +148,8 @@ Result<void> for_each_message_in(std::span<const ImageField> message, std::uint3
                                  const std::function<Result<void>(const ImageMessage&)>& act) {
   for (const ImageField& field : message) {
     if (field.number != number) continue;
-    TRY_ASSIGN(const ImageMessage inner, parse_image_message(field.bytes));
-    TRY(act(inner));
+    OCIRUN_TRY_ASSIGN(const ImageMessage inner, parse_image_message(field.bytes));
+    OCIRUN_TRY(act(inner));
   }
   return {};
 }

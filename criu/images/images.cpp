@@ -36,10 +36,10 @@ struct Image {
 
 Result<Image> read_image(Fd images, const std::string& name, ImageKind kind) {
   Image image;
-  TRY_ASSIGN(std::string text,
-             within(linux::read_file(images, name, kMostImageBytes, O_NOFOLLOW), name));
+  OCIRUN_TRY_ASSIGN(std::string text,
+                    within(linux::read_file(images, name, kMostImageBytes, O_NOFOLLOW), name));
   image.text = std::make_unique<const std::string>(std::move(text));
-  TRY_ASSIGN(image.entries, within(parse_image(*image.text, kind), name));
+  OCIRUN_TRY_ASSIGN(image.entries, within(parse_image(*image.text, kind), name));
   if (image.entries.empty()) return fail(EBADMSG, "{}: the image is empty", name);
   return image;
 }
@@ -108,10 +108,10 @@ ImageMount mount_of(const ImageMessage& mount) {
 }
 
 Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) {
-  TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
+  OCIRUN_TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
   std::vector<ImageMount> mounts;
   for (const ImageMessage& mount : image.entries) {
-    TRY(within(check_texts(mount), name));
+    OCIRUN_TRY(within(check_texts(mount), name));
     mounts.push_back(mount_of(mount));
   }
   return mounts;
@@ -130,7 +130,7 @@ Result<std::vector<linux::IdMapping>> mappings_of(const ImageMessage& entry, std
   std::vector<linux::IdMapping> mappings;
   for (const ImageField& part : entry) {
     if (part.number != field) continue;
-    TRY_ASSIGN(const ImageMessage extent, parse_image_message(part.bytes));
+    OCIRUN_TRY_ASSIGN(const ImageMessage extent, parse_image_message(part.bytes));
     mappings.push_back({.container_id = small(number_in(extent, proto("uid_gid_extent.first"))),
                         .host_id = small(number_in(extent, proto("uid_gid_extent.lower_first"))),
                         .size = small(number_in(extent, proto("uid_gid_extent.count")))});
@@ -148,25 +148,25 @@ Result<int> pid_of(std::uint64_t value) {
 // uninitialized number.
 Result<bool> is_alive(const ImageMessage& core) {
   constexpr std::uint32_t kAlive = 1, kStopped = 3;
-  TRY_ASSIGN(const ImageMessage task, message_in(core, proto("core_entry.tc")));
+  OCIRUN_TRY_ASSIGN(const ImageMessage task, message_in(core, proto("core_entry.tc")));
   const std::uint32_t state = word_in(task, proto("task_core_entry.task_state"));
   return state == kAlive || state == kStopped;
 }
 
 Result<void> read_process(Fd images, const ImageMessage& message, Images& read) {
   const auto number = number_in(message, proto("pstree_entry.pid"));
-  TRY_ASSIGN(const int pid, within(pid_of(number.value_or(0)), kProcessesImage));
-  TRY_ASSIGN(const Image image,
-             read_image(images, fmt::format("core-{}.img", pid), ImageKind::kCore));
+  OCIRUN_TRY_ASSIGN(const int pid, within(pid_of(number.value_or(0)), kProcessesImage));
+  OCIRUN_TRY_ASSIGN(const Image image,
+                    read_image(images, fmt::format("core-{}.img", pid), ImageKind::kCore));
   const ImageMessage& core = image.entries.front();
   if (read.processes.empty())
     read.machine =
         linux::name_of(kMachines, number_in(core, proto("core_entry.mtype")).value_or(0));
   ImageProcess process{.pid = pid};
-  TRY_ASSIGN(const bool has_threads, is_alive(core));
+  OCIRUN_TRY_ASSIGN(const bool has_threads, is_alive(core));
   for (const ImageField& field : message) {
     if (field.number != proto("pstree_entry.threads") || !has_threads) continue;
-    TRY_ASSIGN(const int thread, within(pid_of(field.value), kProcessesImage));
+    OCIRUN_TRY_ASSIGN(const int thread, within(pid_of(field.value), kProcessesImage));
     process.threads.push_back(thread);
   }
   read.processes.push_back(std::move(process));
@@ -187,8 +187,8 @@ constexpr std::pair<NamespaceKind, std::uint32_t> kNamespaceFields[] = {
 // The kinds for which the process and criu were in different namespaces at the checkpoint.
 Result<std::vector<NamespaceKind>> own_namespaces(const ImageMessage& inventory,
                                                   const ImageMessage& ids) {
-  TRY_ASSIGN(const ImageMessage ids_of_criu,
-             message_in(inventory, proto("inventory_entry.root_ids")));
+  OCIRUN_TRY_ASSIGN(const ImageMessage ids_of_criu,
+                    message_in(inventory, proto("inventory_entry.root_ids")));
   std::vector<NamespaceKind> own;
   for (const auto& [kind, field] : kNamespaceFields)
     if (word_in(ids, field) != word_in(ids_of_criu, field)) own.push_back(kind);
@@ -210,41 +210,41 @@ Result<void> check_kind_of_directory(Fd images) {
 }
 
 Result<void> read_processes(Fd images, Images& read) {
-  TRY_ASSIGN(const Image tree, read_image(images, kProcessesImage, ImageKind::kProcesses));
-  for (const ImageMessage& message : tree.entries) TRY(read_process(images, message, read));
+  OCIRUN_TRY_ASSIGN(const Image tree, read_image(images, kProcessesImage, ImageKind::kProcesses));
+  for (const ImageMessage& message : tree.entries) OCIRUN_TRY(read_process(images, message, read));
   return {};
 }
 
 Result<void> read_id_map(Fd images, const std::string& name, Images& read) {
   if (!exists(images, name.c_str())) return {};
-  TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kUserNamespace));
+  OCIRUN_TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kUserNamespace));
   linux::IdMap& map = read.id_map.emplace();
-  TRY_ASSIGN(map.uids, mappings_of(image.entries.front(), proto("userns_entry.uid_map")));
-  TRY_ASSIGN(map.gids, mappings_of(image.entries.front(), proto("userns_entry.gid_map")));
+  OCIRUN_TRY_ASSIGN(map.uids, mappings_of(image.entries.front(), proto("userns_entry.uid_map")));
+  OCIRUN_TRY_ASSIGN(map.gids, mappings_of(image.entries.front(), proto("userns_entry.gid_map")));
   return {};
 }
 
 // Returns the name of the image with the mounts of the first process.
 Result<std::string> read_namespaces(Fd images, Images& read) {
-  TRY_ASSIGN(const Image top, read_image(images, "inventory.img", ImageKind::kInventory));
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(const Image top, read_image(images, "inventory.img", ImageKind::kInventory));
+  OCIRUN_TRY_ASSIGN(
       const Image image,
       read_image(images, fmt::format("ids-{}.img", read.processes.front().pid), ImageKind::kIds));
   const ImageMessage& ids = image.entries.front();
-  TRY_ASSIGN(read.own_namespaces, own_namespaces(top.entries.front(), ids));
+  OCIRUN_TRY_ASSIGN(read.own_namespaces, own_namespaces(top.entries.front(), ids));
   std::string mounts =
       fmt::format("mountpoints-{}.img", word_in(ids, proto("task_kobj_ids_entry.mnt_ns_id")));
-  TRY_ASSIGN(read.mounts, read_mounts(images, mounts));
+  OCIRUN_TRY_ASSIGN(read.mounts, read_mounts(images, mounts));
   mark_root(read.mounts);
   const std::uint32_t user_namespace = word_in(ids, proto("task_kobj_ids_entry.user_ns_id"));
-  TRY(read_id_map(images, fmt::format("userns-{}.img", user_namespace), read));
+  OCIRUN_TRY(read_id_map(images, fmt::format("userns-{}.img", user_namespace), read));
   return mounts;
 }
 
 Result<void> read_other_mounts(Fd images, std::string_view without, Images& read) {
   return for_each_image(images, "mountpoints-", [&](const char* name) -> Result<void> {
     if (name == without) return {};
-    TRY_ASSIGN(auto mounts, read_mounts(images, name));
+    OCIRUN_TRY_ASSIGN(auto mounts, read_mounts(images, name));
     std::ranges::move(mounts, std::back_inserter(read.other_mounts));
     return {};
   });
@@ -252,29 +252,30 @@ Result<void> read_other_mounts(Fd images, std::string_view without, Images& read
 
 Result<bool> has_apparmor_policies(Fd images) {
   constexpr const char* kPoliciesImage = "apparmor.img";
-  TRY_ASSIGN(const auto image, read_if_there(images, kPoliciesImage, kMostImageBytes));
+  OCIRUN_TRY_ASSIGN(const auto image, read_if_there(images, kPoliciesImage, kMostImageBytes));
   if (!image) return false;
-  TRY_ASSIGN(const auto entries, within(parse_image(*image, ImageKind::kAppArmor), kPoliciesImage));
+  OCIRUN_TRY_ASSIGN(const auto entries,
+                    within(parse_image(*image, ImageKind::kAppArmor), kPoliciesImage));
   return !std::ranges::all_of(entries, &ImageMessage::empty);
 }
 
 Result<Images> read(Fd images, TrustImages trust, SavedCgroups cgroups) {
-  TRY(check_kind_of_directory(images));
+  OCIRUN_TRY(check_kind_of_directory(images));
   Images read;
-  TRY(read_processes(images, read));
-  TRY_ASSIGN(const std::string mounts, read_namespaces(images, read));
+  OCIRUN_TRY(read_processes(images, read));
+  OCIRUN_TRY_ASSIGN(const std::string mounts, read_namespaces(images, read));
   read.has_cpu_features = exists(images, "cpuinfo.img");
-  TRY(for_each_image(images, "netdev-", [&](const char*) -> Result<void> {
+  OCIRUN_TRY(for_each_image(images, "netdev-", [&](const char*) -> Result<void> {
     read.has_network_devices = true;
     return {};
   }));
   if (trust == TrustImages::kYes) return read;
-  TRY(read_other_mounts(images, mounts, read));
-  TRY_ASSIGN(read.files, read_image_files(images));
+  OCIRUN_TRY(read_other_mounts(images, mounts, read));
+  OCIRUN_TRY_ASSIGN(read.files, read_image_files(images));
   if (cgroups == SavedCgroups::kMade) {
-    TRY_ASSIGN(read.cgroups, read_image_cgroups(images));
+    OCIRUN_TRY_ASSIGN(read.cgroups, read_image_cgroups(images));
   }
-  TRY_ASSIGN(read.has_apparmor_policies, has_apparmor_policies(images));
+  OCIRUN_TRY_ASSIGN(read.has_apparmor_policies, has_apparmor_policies(images));
   return read;
 }
 

@@ -98,14 +98,14 @@ class MountCheck {
 
   Result<void> run(const std::vector<ImageMount>& mounts) const {
     for (const ImageMount& mount : mounts) {
-      TRY(check_paths(mount));
-      TRY(check_flags(mount));
+      OCIRUN_TRY(check_paths(mount));
+      OCIRUN_TRY(check_flags(mount));
       // CRIU would make the deleted source again, and a symlink in the root file system could
       // redirect the path.
       if (mount.is_deleted && !is_bound(mount))
         return refuse("the images mount {:?}, of which the source had been deleted", mount.point);
-      if (showing_of(mount.type) == Showing::kCgroups) TRY(check_options_of_cgroups(mount));
-      TRY(check_type(mount));
+      if (showing_of(mount.type) == Showing::kCgroups) OCIRUN_TRY(check_options_of_cgroups(mount));
+      OCIRUN_TRY(check_type(mount));
     }
     return {};
   }
@@ -147,7 +147,7 @@ constexpr FilesystemType kMountable[] = {
 
 Result<void> check_image_mounts(const Images& images, const bundle::Config& config) {
   const MountCheck check(images.mounts, config);
-  TRY(check.run(images.mounts));
+  OCIRUN_TRY(check.run(images.mounts));
   return check.run(images.other_mounts);
 }
 

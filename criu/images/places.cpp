@@ -56,7 +56,7 @@ Result<void> ImagePlaces::check_file(const std::string& path, std::int64_t mount
     });
     if (is_crossed) return refuse("another mount of the images is a part of the path");
     if (directory == point) return {};
-    TRY_ASSIGN(const auto base, base_of(*mount));
+    OCIRUN_TRY_ASSIGN(const auto base, base_of(*mount));
     if (!base)
       return refuse("the file does not lie at the top of the file system that criu makes on {:?}",
                     mount->point);
@@ -69,7 +69,7 @@ Result<void> ImagePlaces::check_point(const ImageMount& mount) const {
   const std::string point = clean_path(mount.point);
   const ImageMount* const parent = find(mount.parent);
   if (parent == nullptr || point == "/") return {};
-  TRY_ASSIGN(const auto base, base_of(*parent));
+  OCIRUN_TRY_ASSIGN(const auto base, base_of(*parent));
   if (!base || !is_below(point, base->point)) return {};
   return within(check_parts(base->directory, below(point, base->point)), "criu would mount on {:?}",
                 mount.point);

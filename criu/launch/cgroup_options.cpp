@@ -26,10 +26,10 @@ std::pair<std::string, std::string> find_options() {
 }
 
 Result<void> set_options(Fd mount, std::string_view options) {
-  TRY_ASSIGN(const UniqueFd filesystem, sys::fspick(mount));
+  OCIRUN_TRY_ASSIGN(const UniqueFd filesystem, sys::fspick(mount));
   for (const std::string_view option : words(options, ',')) {
     if (option == "rw" || option == "ro") continue;
-    TRY(sys::fsconfig(filesystem, FSCONFIG_SET_FLAG, std::string(option).c_str(), nullptr));
+    OCIRUN_TRY(sys::fsconfig(filesystem, FSCONFIG_SET_FLAG, std::string(option).c_str(), nullptr));
   }
   return sys::fsconfig(filesystem, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr);
 }
@@ -49,7 +49,7 @@ CgroupOptions::CgroupOptions() {
 
 CgroupOptions::~CgroupOptions() {
   if (!mount_ || find_options().second == options_) return;
-  [[maybe_unused]] const auto ignored = set_options(mount_, options_);
+  ignore(set_options(mount_, options_));
 }
 
 }  // namespace ocirun::linux

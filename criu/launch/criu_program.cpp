@@ -77,15 +77,15 @@ Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
                               const MessageSocket& parent) {
   ::setsid();
   const auto prepared = [&]() -> Result<UniqueFd> {
-    if (launch.before) TRY(launch.before(launch));
-    TRY_ASSIGN(auto ends, make_rpc_pair());
+    if (launch.before) OCIRUN_TRY(launch.before(launch));
+    OCIRUN_TRY_ASSIGN(auto ends, make_rpc_pair());
     const Fd given = ends.first;
-    TRY(parent.send(static_cast<std::uint8_t>(CriuWord::kGoOn), {}, std::span(&given, 1)));
+    OCIRUN_TRY(parent.send(static_cast<std::uint8_t>(CriuWord::kGoOn), {}, std::span(&given, 1)));
     return std::move(ends.second);
   }();
   if (!prepared) {
-    [[maybe_unused]] const auto ignored =
-        parent.send(static_cast<std::uint8_t>(CriuWord::kFailed), error_lines(prepared.error()));
+    ignore(
+        parent.send(static_cast<std::uint8_t>(CriuWord::kFailed), error_lines(prepared.error())));
     ::_exit(126);
   }
   std::vector<Fd> descriptors{*prepared, launch.images, launch.work};
@@ -95,7 +95,7 @@ Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
 
 // Receives the end of CRIU's socket that become_criu() hands over.
 Result<UniqueFd> take_socket(const MessageSocket& child) {
-  TRY_ASSIGN(Packet packet, child.receive());
+  OCIRUN_TRY_ASSIGN(Packet packet, child.receive());
   if (!packet.end_of_stream && static_cast<CriuWord>(packet.tag) == CriuWord::kFailed)
     return std::unexpected(parse_error_lines(packet.payload, "prepare criu"));
   if (packet.descriptors.size() != 1) return fail(EPIPE, "the process that becomes criu has ended");
@@ -132,7 +132,7 @@ Result<std::string> find_criu(std::string_view given) {
 }
 
 Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::string> words) {
-  TRY_ASSIGN(const std::string speaker_path, find_own_program(kSpeaker));
+  OCIRUN_TRY_ASSIGN(const std::string speaker_path, find_own_program(kSpeaker));
   const bool restores = !words.empty() && words.front() == "restore";
   words.insert(words.begin(), speaker_path);
   words.push_back(fmt::format("images={}", kImagesDescriptor));
@@ -140,14 +140,14 @@ Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::stri
   const ExecArguments speaker_arguments(std::move(words), {});
   const ExecArguments criu_arguments({launch.program, "swrk", fmt::format("{}", kCriuDescriptor)},
                                      criu_environment());
-  TRY_ASSIGN(auto handover, MessageSocket::make_pair());
-  TRY_ASSIGN(Child criu, clone_process(0, Fd{}, Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(auto handover, MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(Child criu, clone_process(0, Fd{}, Parentage::kMine));
   if (criu.pid == 0) become_criu(launch, criu_arguments, handover.second);
   handover.second.close();
   auto speaker = [&]() -> Result<std::pair<MessageSocket, Child>> {
-    TRY_ASSIGN(const UniqueFd criu_socket, take_socket(handover.first));
-    TRY_ASSIGN(auto conversation, MessageSocket::make_pair());
-    TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
+    OCIRUN_TRY_ASSIGN(const UniqueFd criu_socket, take_socket(handover.first));
+    OCIRUN_TRY_ASSIGN(auto conversation, MessageSocket::make_pair());
+    OCIRUN_TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
     if (child.pid == 0) {
       ::setsid();
       become(speaker_arguments, {Fd(criu_socket), conversation.second.fd()});
@@ -171,8 +171,7 @@ CriuLink::~CriuLink() {
   if (speaker_.pid == 0) return;
   conversation_.close();  // ocirun-criu gives up, and CRIU undoes its work then
   if (fatal_signal() != 0) ::kill(speaker_.pid, SIGKILL);
-  for (const int pid : {speaker_.pid, criu_.pid}) [[maybe_unused]]
-    const auto ignored = wait_for_child(pid);
+  for (const int pid : {speaker_.pid, criu_.pid}) ignore(wait_for_child(pid));
 }
 
 Result<CriuNews> CriuLink::hear() const {
@@ -227,10 +226,10 @@ Result<ProgramEnd> ask_criu(const std::string& program, std::vector<std::string>
   constexpr std::size_t kKept = 64 * 1024;
   words.insert(words.begin(), program);
   const ExecArguments arguments(std::move(words), {});
-  TRY_ASSIGN(const UniqueFd null, open_verified_null());
-  TRY_ASSIGN(Pipe output, make_pipe());
-  TRY_ASSIGN(Child child, spawn(program.c_str(), arguments, environ,
-                                {Fd(null), Fd(output.writer), Fd(output.writer)}));
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, open_verified_null());
+  OCIRUN_TRY_ASSIGN(Pipe output, make_pipe());
+  OCIRUN_TRY_ASSIGN(Child child, spawn(program.c_str(), arguments, environ,
+                                       {Fd(null), Fd(output.writer), Fd(output.writer)}));
   output.writer.reset();
   return await_program(std::move(child), output.reader, kKept, program);
 }

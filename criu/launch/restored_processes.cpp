@@ -22,10 +22,12 @@ constexpr std::size_t kMostProcesses = 1 << 20;
 
 // In /proc each thread has its own list of children.
 Result<void> add_children(const Procfs& procfs, int pid, std::vector<int>& pids) {
-  TRY_ASSIGN(const UniqueFd tasks,
-             sys::openat(procfs.fd(), fmt::format("{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(
+      const UniqueFd tasks,
+      sys::openat(procfs.fd(), fmt::format("{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY));
   return for_each_entry(tasks, [&](const char* name, unsigned char) -> Result<void> {
-    TRY_ASSIGN(const std::string list, procfs.read(fmt::format("{}/task/{}/children", pid, name)));
+    OCIRUN_TRY_ASSIGN(const std::string list,
+                      procfs.read(fmt::format("{}/task/{}/children", pid, name)));
     for (const std::string_view word : words(list))
       if (const auto child = number<int>(word)) pids.push_back(*child);
     return {};
@@ -90,7 +92,7 @@ Result<void> add_traced(const Procfs& procfs, int init, std::vector<int>& pids) 
   const int tracer = read_first_thread(procfs, init).tracer;
   if (tracer == 0) return {};
   const std::set<int> tree(pids.begin(), pids.end());
-  TRY_ASSIGN(const UniqueFd top, sys::openat(procfs.fd(), ".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd top, sys::openat(procfs.fd(), ".", O_RDONLY | O_DIRECTORY));
   return for_each_entry(top, [&](const char* name, unsigned char) -> Result<void> {
     const auto pid = number<int>(name);
     if (pid && !tree.contains(*pid) && is_traced_by(procfs, *pid, tracer)) pids.push_back(*pid);
@@ -102,23 +104,23 @@ Result<void> add_traced(const Procfs& procfs, int init, std::vector<int>& pids) 
 
 Result<std::vector<int>> restored_processes(const Procfs& procfs, int init) {
   std::vector<int> pids{init};
-  TRY(walk(procfs, pids));
-  TRY(add_traced(procfs, init, pids));
+  OCIRUN_TRY(walk(procfs, pids));
+  OCIRUN_TRY(add_traced(procfs, init, pids));
   return pids;
 }
 
 void kill_restored(const Procfs& procfs, int init) {
   if (init <= 1) return;
   std::vector<int> pids{init};
-  [[maybe_unused]] const auto walked = walk(procfs, pids);
-  [[maybe_unused]] const auto added = add_traced(procfs, init, pids);
+  ignore(walk(procfs, pids));
+  ignore(add_traced(procfs, init, pids));
   // Children come before their parents. A stopped parent does not reap its killed children, so no
   // other process gets their pids.
   for (const int pid : std::views::reverse(pids)) ::kill(pid, SIGKILL);
 }
 
 CriuProcesses::CriuProcesses(const Procfs& procfs) : procfs_(procfs) {
-  [[maybe_unused]] const auto added = add_children(procfs, ::getpid(), spared_);
+  ignore(add_children(procfs, ::getpid(), spared_));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
@@ -126,9 +128,9 @@ CriuProcesses::~CriuProcesses() { ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
 
 void CriuProcesses::kill() const {
   std::vector<int> pids;
-  [[maybe_unused]] const auto added = add_children(procfs_, ::getpid(), pids);
+  ignore(add_children(procfs_, ::getpid(), pids));
   std::erase_if(pids, [this](int pid) { return std::ranges::find(spared_, pid) != spared_.end(); });
-  [[maybe_unused]] const auto walked = walk(procfs_, pids);
+  ignore(walk(procfs_, pids));
   // Parents come before their children: a living parent could make new processes. If a parent is
   // init of a pid namespace, the kernel kills all processes of the namespace.
   for (const int pid : pids) ::kill(pid, SIGKILL);

@@ -34,7 +34,7 @@ bool is_in_foreground(Fd terminal) {
 void write_now(Fd terminal, std::string_view text) {
   pollfd ready{terminal.value, POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
-  [[maybe_unused]] const auto ignored = ::write(terminal.value, text.data(), text.size());
+  ignore(::write(terminal.value, text.data(), text.size()));
 }
 
 bool has_cursor() {
@@ -50,7 +50,7 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
   // destructor sets the mount options again after CRIU has ended. A check mounts no cgroup2.
   std::optional<linux::CgroupOptions> options;
   if (words.front() != "check") options.emplace();
-  TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
+  OCIRUN_TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
   std::string stage = "its start";
   std::optional<Error> refusal;
   const auto on_silence = [&](std::chrono::seconds so_far) -> Result<void> {
@@ -59,13 +59,13 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
     return {};
   };
   for (;;) {
-    TRY(await_word(criu.descriptor(), criu.end_of_criu(), on_silence, progress.tick()));
+    OCIRUN_TRY(await_word(criu.descriptor(), criu.end_of_criu(), on_silence, progress.tick()));
     progress.erase();
     if (const int signal = criu.fatal_signal(); signal != 0) {
       if (refusal) return std::unexpected(*std::move(refusal));
       return refuse("criu {}", linux::describe_end(signal));
     }
-    TRY_ASSIGN(linux::CriuNews news, criu.hear());
+    OCIRUN_TRY_ASSIGN(linux::CriuNews news, criu.hear());
     switch (news.word) {
       case linux::CriuWord::kVersion:
         log.debug(fmt::format("{} is criu {}", launch.program, version_of(news.number)));
@@ -74,7 +74,7 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
         stage = news.stage;
         log.debug(fmt::format("criu: {}", stage));
         auto may_go_on = on_stage(news);
-        TRY(criu.answer(may_go_on ? linux::CriuWord::kGoOn : linux::CriuWord::kStop));
+        OCIRUN_TRY(criu.answer(may_go_on ? linux::CriuWord::kGoOn : linux::CriuWord::kStop));
         if (!may_go_on && !refusal) refusal = std::move(may_go_on).error();
         break;
       }
@@ -134,7 +134,7 @@ std::optional<std::uint64_t> memory_of(const cgroups::Cgroup& cgroup) {
 std::optional<std::uint64_t> bytes_of_pages(Fd images) {
   std::uint64_t bytes = 0;
   const auto read = for_each_image(images, "pages-", [&](const char* name) -> Result<void> {
-    TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, name));
+    OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, name));
     bytes += static_cast<std::uint64_t>(status.st_size);
     return {};
   });

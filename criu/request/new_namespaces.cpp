@@ -31,8 +31,8 @@ Result<void> NewNamespaces::compare() const {
   for (const linux::Namespace& entry : config.namespaces.entries()) {
     if (entry.kind == NamespaceKind::kCgroup || entry.kind == NamespaceKind::kTime) continue;
     const std::string_view name = linux::config_name(entry.kind);
-    TRY_ASSIGN(const std::string found, namespace_link(procfs, init, entry.kind));
-    TRY_ASSIGN(const std::string own, namespace_link(procfs, ::getpid(), entry.kind));
+    OCIRUN_TRY_ASSIGN(const std::string found, namespace_link(procfs, init, entry.kind));
+    OCIRUN_TRY_ASSIGN(const std::string own, namespace_link(procfs, ::getpid(), entry.kind));
     if (!entry.path && !own.empty() && found == own)
       return refuse(
           "the images have no {} namespace of their own: /linux/namespaces of config.json asks for "
@@ -40,7 +40,7 @@ Result<void> NewNamespaces::compare() const {
           name);
     const auto pinned = std::ranges::find(joined, entry.kind, &linux::PinnedNamespace::kind);
     if (pinned == joined.end()) continue;
-    TRY_ASSIGN(const bool is_named, names(found, *pinned));
+    OCIRUN_TRY_ASSIGN(const bool is_named, names(found, *pinned));
     if (!is_named)
       return refuse("the restored process is not in the {} namespace {} that config.json names",
                     name, entry.path->string());
@@ -50,18 +50,19 @@ Result<void> NewNamespaces::compare() const {
 
 Result<void> NewNamespaces::work_inside(
     const std::function<Result<void>(const linux::Procfs& full)>& work) const {
-  TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
   return in_child("the process that sets up the namespaces", [&]() -> Result<void> {
     for (const NamespaceKind kind : kOfSysctls) {
       if (!config.namespaces.contains(kind)) continue;
       const auto pinned = std::ranges::find(joined, kind, &linux::PinnedNamespace::kind);
       UniqueFd made;
       if (pinned == joined.end()) {
-        TRY_ASSIGN(made, linux::open_namespace(procfs.fd(), init, kind));
+        OCIRUN_TRY_ASSIGN(made, linux::open_namespace(procfs.fd(), init, kind));
       }
-      TRY(enter_container_namespace(pinned == joined.end() ? Fd(made) : Fd(pinned->fd), kind));
+      OCIRUN_TRY(
+          enter_container_namespace(pinned == joined.end() ? Fd(made) : Fd(pinned->fd), kind));
     }
-    if (config.namespaces.creates(NamespaceKind::kUser)) TRY(become_namespace_root(config));
+    if (config.namespaces.creates(NamespaceKind::kUser)) OCIRUN_TRY(become_namespace_root(config));
     return work(full);
   });
 }
@@ -75,8 +76,8 @@ Result<void> NewNamespaces::set_up() const {
       config.namespaces.creates(NamespaceKind::kUts) && !has_in_bounding_set(config, CAP_SYS_ADMIN);
   if (sysctls.empty() && !brings_loopback_up && !sets_names) return {};
   return work_inside([&](const linux::Procfs& full) -> Result<void> {
-    if (sets_names) TRY(set_names(config));
-    if (brings_loopback_up) TRY(linux::bring_loopback_up());
+    if (sets_names) OCIRUN_TRY(set_names(config));
+    if (brings_loopback_up) OCIRUN_TRY(linux::bring_loopback_up());
     return linux::write_sysctls(sysctls, full);
   });
 }
@@ -91,11 +92,11 @@ Result<void> NewNamespaces::write_device_sysctls() const {
 using linux::NamespaceKind;
 
 Result<void> make_root_read_only(const linux::Procfs& procfs, int pid) {
-  TRY_ASSIGN(const UniqueFd mount_namespace,
-             linux::open_namespace(procfs.fd(), pid, NamespaceKind::kMount));
+  OCIRUN_TRY_ASSIGN(const UniqueFd mount_namespace,
+                    linux::open_namespace(procfs.fd(), pid, NamespaceKind::kMount));
   auto changed = in_child("the process that changes the root", [&]() -> Result<void> {
-    TRY(enter_container_namespace(mount_namespace, NamespaceKind::kMount));
-    TRY_ASSIGN(const UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
+    OCIRUN_TRY(enter_container_namespace(mount_namespace, NamespaceKind::kMount));
+    OCIRUN_TRY_ASSIGN(const UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
     return linux::set_mount_attributes(root, {.set = MOUNT_ATTR_RDONLY, .clear = 0},
                                        linux::Recursion::kTop);
   });

@@ -39,14 +39,14 @@ bool is_writable_bind(const linux::Mount& mount) {
 
 /// Returns the path without symlinks, which the container or another user could change later.
 Result<std::string> check_file(const std::string& path, const bundle::Config& config) {
-  TRY_ASSIGN(const UniqueFd file, open_without_links_of_proc(path));
-  TRY_ASSIGN(const struct stat info, sys::fstat(file));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, open_without_links_of_proc(path));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(file));
   if (!S_ISREG(info.st_mode)) return refuse("it is no regular file");
   if (info.st_uid != 0 && info.st_uid != ::geteuid())
     return refuse("it belongs to user {}: it must belong to root or to the caller", info.st_uid);
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", info.st_mode & 07777);
-  TRY_ASSIGN(std::string real, linux::host_path_of(file));
+  OCIRUN_TRY_ASSIGN(std::string real, linux::host_path_of(file));
   if (lies_in(real, config.root_path.string()))
     return refuse("it is a file of the container, and could name programs of the host for criu");
   for (const linux::Mount& mount : config.mounts)

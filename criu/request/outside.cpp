@@ -100,7 +100,7 @@ Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& 
   std::vector<linux::PinnedNamespace> pinned;
   for (const linux::Namespace& entry : config.namespaces.entries()) {
     if (!entry.path || !works_inside(entry.kind)) continue;
-    TRY_ASSIGN(UniqueFd file, linux::open_namespace(procfs.fd(), init, entry.kind));
+    OCIRUN_TRY_ASSIGN(UniqueFd file, linux::open_namespace(procfs.fd(), init, entry.kind));
     pinned.push_back({.kind = entry.kind, .fd = std::move(file)});
   }
   return pinned;
@@ -116,9 +116,9 @@ Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Conf
   std::vector<std::string> words;
   for (const NamespaceKind kind : {NamespaceKind::kNetwork, NamespaceKind::kPid}) {
     if (!config.namespaces.joins(kind)) continue;
-    TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "ns"));
+    OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "ns"));
     const std::string name(linux::proc_name(kind));
-    TRY_ASSIGN(const std::string link, linux::sys::readlinkat(directory, name.c_str()));
+    OCIRUN_TRY_ASSIGN(const std::string link, linux::sys::readlinkat(directory, name.c_str()));
     // `link` is "net:[4026531840]".
     words.push_back(
         fmt::format("external={}{}:{}", name, link.substr(link.find('[')), namespace_key(kind)));
@@ -127,8 +127,8 @@ Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Conf
 }
 
 Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procfs, int init) {
-  TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "fd"));
-  TRY_ASSIGN(const std::string mounts, procfs.read(fmt::format("{}/mountinfo", init)));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "fd"));
+  OCIRUN_TRY_ASSIGN(const std::string mounts, procfs.read(fmt::format("{}/mountinfo", init)));
   bundle::StandardStreams streams;
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const std::string name = fmt::format("{}", i);
@@ -137,11 +137,11 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
     if (!link) return std::unexpected(link.error());
     streams[i] = std::move(*link);
     if (!streams[i].starts_with('/')) continue;
-    TRY_ASSIGN(const UniqueFd file,
-               linux::sys::openat(directory, name.c_str(), O_PATH));  // follows the magic link
-    TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file, linux::sys::openat(directory, name.c_str(),
+                                                              O_PATH));  // follows the magic link
+    OCIRUN_TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
     if (has_mount(mounts, mount)) continue;
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
+    OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
     streams[i] = fmt::format("{}[{:x}:{:x}]", is_terminal(status) ? kTerminal : "file", mount,
                              status.st_ino);
   }
@@ -175,10 +175,10 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const Outsid
   for (const OutsideMount& mount : mounts) {
     const auto found = root.open(RootfsPath(mount.name), O_PATH);
     if (!found) continue;  // the container does not have the destination
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
+    OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
     const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
     if (is_masked && S_ISDIR(status.st_mode)) continue;  // CRIU saves the tmpfs that masks
-    TRY_ASSIGN(const std::string path, linux::host_path_of(*found));
+    OCIRUN_TRY_ASSIGN(const std::string path, linux::host_path_of(*found));
     words.push_back(fmt::format("external-mount={}\n{}", path, mount.name));
   }
   return words;
@@ -196,7 +196,7 @@ std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMoun
 }
 
 Result<void> make_mount_points(const bundle::Config& config) {
-  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(config.root_path));
+  OCIRUN_TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(config.root_path));
   std::vector<std::string> covered;
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
@@ -207,9 +207,10 @@ Result<void> make_mount_points(const bundle::Config& config) {
     if (is_inside || path == "/" || mount.remount) continue;
     bool is_directory = !mount.bind;
     if (mount.bind) {
-      TRY_ASSIGN(const UniqueFd source,
-                 within(linux::sys::open(mount.source.c_str(), O_PATH), "/mounts/{}", index));
-      TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
+      OCIRUN_TRY_ASSIGN(
+          const UniqueFd source,
+          within(linux::sys::open(mount.source.c_str(), O_PATH), "/mounts/{}", index));
+      OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
       is_directory = S_ISDIR(status.st_mode);
     }
     const auto made =

@@ -31,17 +31,17 @@ Result<UniqueFd> open_id_map(const linux::Mount& mount, const bundle::Config& co
 // A clone of the bind's source, with all attributes of the mount.
 Result<UniqueFd> clone_source(const linux::Mount& mount, const bundle::Config& config,
                               const linux::Procfs& procfs) {
-  TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount, config, procfs));
-  TRY_ASSIGN(UniqueFd tree, id_map ? linux::open_id_mapped_bind(procfs, mount, id_map)
-                                   : linux::open_bind(procfs, mount));
-  TRY(linux::set_attributes_of(procfs, tree, mount));
+  OCIRUN_TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount, config, procfs));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, id_map ? linux::open_id_mapped_bind(procfs, mount, id_map)
+                                          : linux::open_bind(procfs, mount));
+  OCIRUN_TRY(linux::set_attributes_of(procfs, tree, mount));
   return tree;
 }
 
 Result<UniqueFd> clone_node(Fd node) {
-  TRY_ASSIGN(linux::DetachedMount clone,
-             linux::DetachedMount::clone_of(node, linux::Recursion::kTop));
-  TRY(linux::set_mount_attributes(clone.fd(), linux::kHostNode, linux::Recursion::kTop));
+  OCIRUN_TRY_ASSIGN(linux::DetachedMount clone,
+                    linux::DetachedMount::clone_of(node, linux::Recursion::kTop));
+  OCIRUN_TRY(linux::set_mount_attributes(clone.fd(), linux::kHostNode, linux::Recursion::kTop));
   return std::move(clone).release();
 }
 
@@ -51,32 +51,34 @@ Result<UniqueFd> open_source(const OutsideMount& mount, const bundle::Config& co
     case OutsideMount::Kind::kBind:
       return clone_source(*mount.mount, config, procfs);
     case OutsideMount::Kind::kCgroup: {
-      TRY_ASSIGN(const UniqueFd own, linux::sys::open(mount.source.c_str(), O_PATH | O_DIRECTORY));
-      TRY_ASSIGN(linux::DetachedMount clone,
-                 linux::DetachedMount::clone_of(own, linux::Recursion::kTop));
-      TRY(linux::set_attributes_of(procfs, clone.fd(), *mount.mount));
+      OCIRUN_TRY_ASSIGN(const UniqueFd own,
+                        linux::sys::open(mount.source.c_str(), O_PATH | O_DIRECTORY));
+      OCIRUN_TRY_ASSIGN(linux::DetachedMount clone,
+                        linux::DetachedMount::clone_of(own, linux::Recursion::kTop));
+      OCIRUN_TRY(linux::set_attributes_of(procfs, clone.fd(), *mount.mount));
       return std::move(clone).release();
     }
     case OutsideMount::Kind::kDevice: {
-      TRY_ASSIGN(const UniqueFd node, linux::open_host_node(*mount.device));
+      OCIRUN_TRY_ASSIGN(const UniqueFd node, linux::open_host_node(*mount.device));
       return clone_node(node);
     }
     case OutsideMount::Kind::kMask:
       break;
   }
-  TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
   return clone_node(null);
 }
 
 Result<void> attach_source(Fd place, const std::string& name, Fd source) {
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
   UniqueFd point;
   if (S_ISDIR(status.st_mode)) {
-    TRY(linux::sys::mkdirat(place, name.c_str(), 0755));
-    TRY_ASSIGN(point, linux::sys::openat(place, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY(linux::sys::mkdirat(place, name.c_str(), 0755));
+    OCIRUN_TRY_ASSIGN(point,
+                      linux::sys::openat(place, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
   } else {
-    TRY_ASSIGN(point, linux::sys::openat(place, name.c_str(),
-                                         O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
+    OCIRUN_TRY_ASSIGN(point, linux::sys::openat(place, name.c_str(),
+                                                O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
   }
   return linux::sys::move_mount(source, point);
 }
@@ -114,22 +116,22 @@ Result<PreparedSources> PreparedSources::open(std::span<const OutsideMount> moun
                                               const linux::Procfs& procfs) {
   PreparedSources prepared;
   for (const OutsideMount& mount : mounts) {
-    TRY_ASSIGN(UniqueFd tree,
-               within(open_source(mount, config, procfs), "prepare the mount on {}", mount.name));
+    OCIRUN_TRY_ASSIGN(UniqueFd tree, within(open_source(mount, config, procfs),
+                                            "prepare the mount on {}", mount.name));
     prepared.sources_.push_back({.destination = mount.name, .tree = std::move(tree)});
   }
   return prepared;
 }
 
 Result<void> PreparedSources::attach(const std::string& place) const {
-  TRY_ASSIGN(const linux::DetachedMount tmpfs,
-             linux::DetachedMount::of_tmpfs(
-                 "0755", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
-  TRY_ASSIGN(const UniqueFd point, linux::sys::open(place.c_str(), O_PATH | O_DIRECTORY));
-  TRY(tmpfs.attach(point));
+  OCIRUN_TRY_ASSIGN(const linux::DetachedMount tmpfs,
+                    linux::DetachedMount::of_tmpfs(
+                        "0755", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+  OCIRUN_TRY_ASSIGN(const UniqueFd point, linux::sys::open(place.c_str(), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(tmpfs.attach(point));
   for (std::size_t i = 0; i < sources_.size(); ++i)
-    TRY(within(attach_source(tmpfs.fd(), fmt::format("{}", i), sources_[i].tree),
-               "prepare the mount on {}", sources_[i].destination));
+    OCIRUN_TRY(within(attach_source(tmpfs.fd(), fmt::format("{}", i), sources_[i].tree),
+                      "prepare the mount on {}", sources_[i].destination));
   return {};
 }
 

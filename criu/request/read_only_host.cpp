@@ -26,8 +26,8 @@ struct RealFile {
 };
 
 Result<RealFile> open_real(const std::string& path) {
-  TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_PATH));
-  TRY_ASSIGN(std::string real, linux::host_path_of(fd));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_PATH));
+  OCIRUN_TRY_ASSIGN(std::string real, linux::host_path_of(fd));
   return RealFile{.fd = std::move(fd), .path = std::move(real)};
 }
 
@@ -38,7 +38,7 @@ bool is_plain(const std::string& path, const std::string& real) {
 
 // The writable mounts of procfs and sysfs. A mount that another mount covers is left out.
 Result<std::vector<UniqueFd>> writable_kernel_mounts(const linux::Procfs& procfs) {
-  TRY_ASSIGN(const std::string table, linux::read_mountinfo(procfs));
+  OCIRUN_TRY_ASSIGN(const std::string table, linux::read_mountinfo(procfs));
   std::vector<UniqueFd> mounts;
   for (std::string_view rest = table; const auto entry = linux::next_mount(rest);) {
     const bool is_kernels = entry->type == "proc" || entry->type == "sysfs";
@@ -46,7 +46,7 @@ Result<std::vector<UniqueFd>> writable_kernel_mounts(const linux::Procfs& procfs
     auto mount =
         linux::sys::open(linux::unescape_path(entry->mount_point).c_str(), O_PATH | O_NOFOLLOW);
     if (!mount) continue;
-    TRY_ASSIGN(const std::uint64_t id, linux::mount_of(procfs, *mount));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t id, linux::mount_of(procfs, *mount));
     if (id == entry->id) mounts.push_back(*std::move(mount));
   }
   return mounts;
@@ -60,8 +60,8 @@ bool can_make_host_read_only() {
 }
 
 Result<void> ReadOnlyHost::except(const HostPath& path, Recursion recursion) {
-  TRY_ASSIGN(RealFile file, open_real(path.string()));
-  TRY_ASSIGN(linux::DetachedMount mount, linux::DetachedMount::clone_of(file.fd, recursion));
+  OCIRUN_TRY_ASSIGN(RealFile file, open_real(path.string()));
+  OCIRUN_TRY_ASSIGN(linux::DetachedMount mount, linux::DetachedMount::clone_of(file.fd, recursion));
   given_.push_back(path.string());
   trees_.push_back(
       {.path = std::move(file.path), .place = std::move(file.fd), .mount = std::move(mount)});
@@ -69,22 +69,22 @@ Result<void> ReadOnlyHost::except(const HostPath& path, Recursion recursion) {
 }
 
 Result<void> ReadOnlyHost::close(const linux::Procfs& procfs, std::span<const std::string> needed) {
-  TRY_ASSIGN(const RealFile temporary, open_real(kTemporary));
+  OCIRUN_TRY_ASSIGN(const RealFile temporary, open_real(kTemporary));
   given_.insert(given_.end(), needed.begin(), needed.end());
-  TRY_ASSIGN(const bool covers, can_cover(temporary.path));
+  OCIRUN_TRY_ASSIGN(const bool covers, can_cover(temporary.path));
   if (covers)
-    TRY(add_needed(temporary.path, needed));
+    OCIRUN_TRY(add_needed(temporary.path, needed));
   else
-    TRY(except(HostPath(temporary.path), Recursion::kTree));
-  TRY_ASSIGN(const std::vector<UniqueFd> kernels, writable_kernel_mounts(procfs));
-  TRY_ASSIGN(const UniqueFd top, linux::sys::open("/", O_PATH | O_DIRECTORY));
-  TRY(linux::set_mount_attributes(top, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTree));
+    OCIRUN_TRY(except(HostPath(temporary.path), Recursion::kTree));
+  OCIRUN_TRY_ASSIGN(const std::vector<UniqueFd> kernels, writable_kernel_mounts(procfs));
+  OCIRUN_TRY_ASSIGN(const UniqueFd top, linux::sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(linux::set_mount_attributes(top, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTree));
   for (const UniqueFd& mount : kernels)
-    TRY(linux::set_mount_attributes(mount, {.clear = MOUNT_ATTR_RDONLY}, Recursion::kTop));
-  if (covers) TRY(cover(temporary.fd, temporary.path));
+    OCIRUN_TRY(linux::set_mount_attributes(mount, {.clear = MOUNT_ATTR_RDONLY}, Recursion::kTop));
+  if (covers) OCIRUN_TRY(cover(temporary.fd, temporary.path));
   // A tree is attached before the trees below it.
   std::ranges::sort(trees_, {}, [](const Tree& tree) { return tree.path.size(); });
-  for (const Tree& tree : trees_) TRY(within(attach(tree), tree.path));
+  for (const Tree& tree : trees_) OCIRUN_TRY(within(attach(tree), tree.path));
   return {};
 }
 
@@ -112,9 +112,9 @@ Result<void> ReadOnlyHost::add_needed(const std::string& temporary,
     const bool is_there = std::ranges::any_of(
         trees_, [&](const Tree& tree) { return linux::is_at_or_below(file->path, tree.path); });
     if (is_there) continue;
-    TRY(except(HostPath(path), Recursion::kTree));
-    TRY(linux::set_mount_attributes(trees_.back().mount.fd(), {.set = MOUNT_ATTR_RDONLY},
-                                    Recursion::kTree));
+    OCIRUN_TRY(except(HostPath(path), Recursion::kTree));
+    OCIRUN_TRY(linux::set_mount_attributes(trees_.back().mount.fd(), {.set = MOUNT_ATTR_RDONLY},
+                                           Recursion::kTree));
   }
   return {};
 }
@@ -122,25 +122,25 @@ Result<void> ReadOnlyHost::add_needed(const std::string& temporary,
 // Covers `temporary`, the directory on `path`, with a tmpfs. Makes mount points in the tmpfs for
 // the trees below `path`.
 Result<void> ReadOnlyHost::cover(Fd temporary, const std::string& path) {
-  TRY_ASSIGN(linux::DetachedMount tmpfs,
-             linux::DetachedMount::of_tmpfs("1777", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-  TRY(tmpfs.attach(temporary));
+  OCIRUN_TRY_ASSIGN(linux::DetachedMount tmpfs,
+                    linux::DetachedMount::of_tmpfs("1777", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  OCIRUN_TRY(tmpfs.attach(temporary));
   const linux::SafeDir top(std::move(tmpfs).release());
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(top.fd()));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(top.fd()));
   tmpfs_ = status.st_dev;
   for (const Tree& tree : trees_) {
     if (!is_below(tree.path, path)) continue;
     const RootfsPath below(tree.path.substr(path.size()));
-    TRY_ASSIGN(const struct stat its, linux::sys::fstat(tree.place));
-    TRY(S_ISDIR(its.st_mode) ? top.make_directories(below) : top.make_file(below));
+    OCIRUN_TRY_ASSIGN(const struct stat its, linux::sys::fstat(tree.place));
+    OCIRUN_TRY(S_ISDIR(its.st_mode) ? top.make_directories(below) : top.make_file(below));
   }
   return {};
 }
 
 Result<void> ReadOnlyHost::attach(const Tree& tree) const {
-  TRY_ASSIGN(const UniqueFd place, linux::sys::open(tree.path.c_str(), O_PATH | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(place));
-  TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(place, tree.place));
+  OCIRUN_TRY_ASSIGN(const UniqueFd place, linux::sys::open(tree.path.c_str(), O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(place));
+  OCIRUN_TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(place, tree.place));
   if (!is_same && status.st_dev != tmpfs_)
     return refuse("was replaced during the restore: try again when nobody changes this path");
   return tree.mount.attach(place);

@@ -46,11 +46,11 @@ class View {
   View(const ImagesToShow& wanted, RootIds root) : wanted_(wanted), root_(root) {}
 
   Result<UniqueFd> make() {
-    TRY_ASSIGN(const UniqueFd place,
-               linux::sys::open(wanted_.place.c_str(), O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd place,
+                      linux::sys::open(wanted_.place.c_str(), O_RDONLY | O_DIRECTORY));
     UniqueFd to;
-    TRY(for_each_directory(wanted_.images, [&](Fd from) -> Result<void> {
-      TRY_ASSIGN(to, to ? make_directory(to, kParentLink) : make_directory(place, kName));
+    OCIRUN_TRY(for_each_directory(wanted_.images, [&](Fd from) -> Result<void> {
+      OCIRUN_TRY_ASSIGN(to, to ? make_directory(to, kParentLink) : make_directory(place, kName));
       return show_files(from, to);
     }));
     return linux::sys::openat(place, kName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -58,25 +58,26 @@ class View {
 
  private:
   Result<UniqueFd> make_directory(Fd above, const char* name) const {
-    TRY(linux::sys::mkdirat(above, name, 0700));
-    TRY_ASSIGN(UniqueFd made, linux::sys::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY(linux::sys::fchown(made, ::geteuid(), root_.gid));
-    TRY(linux::sys::fchmod(made, kSearchable));
+    OCIRUN_TRY(linux::sys::mkdirat(above, name, 0700));
+    OCIRUN_TRY_ASSIGN(UniqueFd made,
+                      linux::sys::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY(linux::sys::fchown(made, ::geteuid(), root_.gid));
+    OCIRUN_TRY(linux::sys::fchmod(made, kSearchable));
     return made;
   }
 
   // Skips sockets and directories, because CRIU reads only regular files.
   Result<void> show_files(Fd from, Fd to) {
     return linux::for_each_entry(from, [&](const char* name, unsigned char) -> Result<void> {
-      TRY_ASSIGN(const struct stat status, linux::sys::fstatat(from, name));
+      OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstatat(from, name));
       if (!S_ISREG(status.st_mode)) return {};
       return within(show_file(from, to, name), linux::in_one_line(name));
     });
   }
 
   Result<void> show_file(Fd from, Fd to, const char* name) {
-    TRY_ASSIGN(const UniqueFd image, linux::sys::openat(from, name, O_RDONLY | O_NOFOLLOW));
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(image));
+    OCIRUN_TRY_ASSIGN(const UniqueFd image, linux::sys::openat(from, name, O_RDONLY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(image));
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const bool is_large = std::string_view(name).starts_with("pages-") || size >= kMebibyte;
     if (is_large && can_map_) {
@@ -88,35 +89,35 @@ class View {
   }
 
   Result<void> bind_file(Fd image, Fd to, const char* name) {
-    TRY_ASSIGN(const linux::DetachedMount clone,
-               linux::DetachedMount::clone_of(image, linux::Recursion::kTop));
+    OCIRUN_TRY_ASSIGN(const linux::DetachedMount clone,
+                      linux::DetachedMount::clone_of(image, linux::Recursion::kTop));
     if (!user_namespace_) {
       const linux::IdMap map{
           .uids = {{.container_id = ::geteuid(), .host_id = root_.uid, .size = 1}},
           .gids = {{.container_id = ::getegid(), .host_id = root_.gid, .size = 1}}};
-      TRY_ASSIGN(user_namespace_, linux::make_user_namespace(wanted_.procfs.fd(), map));
+      OCIRUN_TRY_ASSIGN(user_namespace_, linux::make_user_namespace(wanted_.procfs.fd(), map));
     }
     mount_attr attributes{};
     attributes.attr_set =
         MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
     if (wanted_.access == ImageAccess::kRead) attributes.attr_set |= MOUNT_ATTR_RDONLY;
     attributes.userns_fd = static_cast<__u64>(user_namespace_.get());
-    TRY(linux::sys::mount_setattr(clone.fd(), 0, attributes));
-    TRY_ASSIGN(const UniqueFd point,
-               linux::sys::openat(to, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    OCIRUN_TRY(linux::sys::mount_setattr(clone.fd(), 0, attributes));
+    OCIRUN_TRY_ASSIGN(const UniqueFd point,
+                      linux::sys::openat(to, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     return clone.attach(point);
   }
 
   Result<void> copy_file(Fd image, std::uint64_t size, Fd to, const char* name) const {
-    TRY(check_room(size, to));
-    TRY_ASSIGN(const UniqueFd copy,
-               linux::sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    OCIRUN_TRY(check_room(size, to));
+    OCIRUN_TRY_ASSIGN(const UniqueFd copy,
+                      linux::sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     for (;;) {
       const ssize_t sent = ::sendfile(copy.get(), image.value, nullptr, kMebibyte);
       if (sent == 0) break;
       if (sent < 0 && errno != EINTR) return linux::sys::last_error("copy the image");
     }
-    TRY(linux::sys::fchown(copy, ::geteuid(), root_.gid));
+    OCIRUN_TRY(linux::sys::fchown(copy, ::geteuid(), root_.gid));
     return linux::sys::fchmod(copy, wanted_.access == ImageAccess::kWrite ? 0660 : 0640);
   }
 
@@ -144,7 +145,7 @@ class View {
 }  // namespace
 
 Result<UniqueFd> show_images(const ImagesToShow& wanted) {
-  TRY_ASSIGN(const RootIds root, root_ids(wanted.id_map));
+  OCIRUN_TRY_ASSIGN(const RootIds root, root_ids(wanted.id_map));
   return within(View(wanted, root).make(),
                 "show the images to root of the container's user namespace");
 }

@@ -32,15 +32,15 @@ class Conversation {
       : action_(action), options_(std::move(options)), criu_(criu), caller_(caller) {}
 
   Result<int> run() {
-    TRY(ask_version());
-    TRY(ask_features());
+    OCIRUN_TRY(ask_version());
+    OCIRUN_TRY(ask_features());
     if (is_check()) return 0;
-    TRY(send_work());
+    OCIRUN_TRY(send_work());
     for (;;) {
-      TRY(await_criu());
-      TRY_ASSIGN(CriuAnswer answer, receive_answer(criu_));
+      OCIRUN_TRY(await_criu());
+      OCIRUN_TRY_ASSIGN(CriuAnswer answer, receive_answer(criu_));
       if (answer.message->type != CRIU__ACTION__NOTIFY) return finish(*answer.message);
-      TRY(pass_on(answer));
+      OCIRUN_TRY(pass_on(answer));
     }
   }
 
@@ -57,20 +57,20 @@ class Conversation {
     request.type = type;
     request.has_keep_open = request.keep_open = is_last ? 0 : 1;
     request.features = features;
-    TRY(send_request(criu_, request));
+    OCIRUN_TRY(send_request(criu_, request));
     return receive_answer(criu_);
   }
 
   Result<void> ask_version() {
-    TRY_ASSIGN(const CriuAnswer answer,
-               ask(CRIU__ACTION__VERSION, nullptr, is_check() && !wants_features()));
+    OCIRUN_TRY_ASSIGN(const CriuAnswer answer,
+                      ask(CRIU__ACTION__VERSION, nullptr, is_check() && !wants_features()));
     const Criu__Version* version = answer.message->version;
     if (answer.message->success == 0 || version == nullptr)
       return refuse("criu does not tell its version: ocirun needs criu {} or newer",
                     version_text(kOldestCriu));
     const int number = version_number(version->major_number, version->minor_number,
                                       version->has_sublevel != 0 ? version->sublevel : 0);
-    TRY(options_.check_version(number));
+    OCIRUN_TRY(options_.check_version(number));
     return tell(CriuWord::kVersion, fmt::format("{}", number));
   }
 
@@ -80,7 +80,8 @@ class Conversation {
     Criu__Features wanted = CRIU__FEATURES__INIT;
     wanted.has_mem_track = wanted.mem_track = options_.wants_memory_tracking() ? 1 : 0;
     wanted.has_lazy_pages = wanted.lazy_pages = options_.wants_lazy_pages() ? 1 : 0;
-    TRY_ASSIGN(const CriuAnswer answer, ask(CRIU__ACTION__FEATURE_CHECK, &wanted, is_check()));
+    OCIRUN_TRY_ASSIGN(const CriuAnswer answer,
+                      ask(CRIU__ACTION__FEATURE_CHECK, &wanted, is_check()));
     const Criu__Features* found = answer.message->features;
     const bool tracks = found != nullptr && found->has_mem_track != 0 && found->mem_track != 0;
     const bool is_lazy = found != nullptr && found->has_lazy_pages != 0 && found->lazy_pages != 0;
@@ -124,7 +125,7 @@ class Conversation {
       kill_all();
       kill_criu();
     }
-    TRY(answer_stage(may_go_on));
+    OCIRUN_TRY(answer_stage(may_go_on));
     return {};
   }
 
@@ -203,7 +204,7 @@ Result<int> converse(std::span<const std::string_view> words, Fd criu,
   const auto action =
       words.empty() ? std::optional<Criu__Action>() : value_of(kActions, words.front());
   if (!action) return refuse("ocirun-criu is a part of ocirun and not for use by hand");
-  TRY_ASSIGN(CriuOptions options, CriuOptions::parse(words.subspan(1)));
+  OCIRUN_TRY_ASSIGN(CriuOptions options, CriuOptions::parse(words.subspan(1)));
   // The caller keeps the options of the cgroup filesystem too, but may be killed before this
   // program ends.
   std::optional<CgroupOptions> kept;

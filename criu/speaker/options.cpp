@@ -208,7 +208,7 @@ CriuOptions::CriuOptions() : message_(CRIU__OPTIONS__INIT) { message_.images_dir
 
 Result<CriuOptions> CriuOptions::parse(std::span<const std::string_view> words) {
   CriuOptions options;
-  for (const std::string_view word : words) TRY(options.add(word));
+  for (const std::string_view word : words) OCIRUN_TRY(options.add(word));
   return options;
 }
 

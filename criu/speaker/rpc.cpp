@@ -68,8 +68,8 @@ Result<CriuAnswer> receive_answer(Fd socket) {
   UniqueFd descriptor = take_descriptor(header);
   if ((header.msg_flags & MSG_TRUNC) != 0)
     return fail(EMSGSIZE, "the answer of criu is larger than {} bytes", kMaxCriuAnswer);
-  TRY_ASSIGN(CriuAnswer answer,
-             parse_answer(std::string_view(buffer.data(), static_cast<std::size_t>(count))));
+  OCIRUN_TRY_ASSIGN(CriuAnswer answer,
+                    parse_answer(std::string_view(buffer.data(), static_cast<std::size_t>(count))));
   answer.descriptor = std::move(descriptor);
   return answer;
 }

@@ -104,12 +104,13 @@ Result<T> within(Result<T> result, fmt::format_string<Arg, Args...> format, Arg&
   declaration = *std::move(temporary)
 
 /// Evaluates a Result; an error is returned from the calling function.
-#define TRY(...)                                                   \
+#define OCIRUN_TRY(...)                                            \
   do {                                                             \
     if (auto try_result = (__VA_ARGS__); !try_result) [[unlikely]] \
       return std::unexpected(std::move(try_result).error());       \
   } while (false)
 
-/// TRY_ASSIGN(const UniqueFd fd, open_it()): like TRY, and assigns the value of the Result.
-#define TRY_ASSIGN(declaration, ...) \
+/// OCIRUN_TRY_ASSIGN(const UniqueFd fd, open_it()): like OCIRUN_TRY, and assigns the value of the
+/// Result.
+#define OCIRUN_TRY_ASSIGN(declaration, ...) \
   OCIRUN_TRY_ASSIGN_(OCIRUN_JOIN(try_result_, __COUNTER__), declaration, __VA_ARGS__)

@@ -42,7 +42,7 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
     }
     if (!made) return fail(made.error().number(), "make a file in its directory");
     const UniqueFd& fd = *made;
-    TRY(write_all(fd, content));
+    OCIRUN_TRY(write_all(fd, content));
     // The umask of the caller must not decide who may read the file.
     if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set the mode of {}", name);
     if (::renameat(directory.value, temporary.c_str(), directory.value, name.c_str()) != 0)
@@ -64,13 +64,14 @@ Result<UniqueFd> open_parent(const HostPath& path) {
 }
 
 Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode) {
-  TRY_ASSIGN(const UniqueFd parent, open_parent(path));
+  OCIRUN_TRY_ASSIGN(const UniqueFd parent, open_parent(path));
   return replace_file(parent, path.string().substr(path.string().rfind('/') + 1), content, mode);
 }
 
 Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit, int flags) {
-  TRY_ASSIGN(const UniqueFd fd, sys::openat(directory, name.c_str(),
-                                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
+  OCIRUN_TRY_ASSIGN(
+      const UniqueFd fd,
+      sys::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail(errno, "stat {}", name);
   if (!S_ISREG(status.st_mode)) return refuse("{}: must be a regular file", name);
@@ -82,18 +83,18 @@ Result<std::string> read_file(Fd directory, const std::string& name, std::size_t
 
 Result<void> for_each_entry(
     Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit) {
-  TRY_ASSIGN(UniqueFd listing, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd listing, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
   const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
       ::fdopendir(listing.get()));
   if (!stream) return sys::last_error("list directory");
-  static_cast<void>(listing.release());  // closedir(3) closes the descriptor
+  ignore(listing.release());  // closedir(3) closes the descriptor
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(stream.get());
     if (entry == nullptr && errno != 0) return sys::last_error("list directory");
     if (entry == nullptr) return {};
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") TRY(visit(entry->d_name, entry->d_type));
+    if (name != "." && name != "..") OCIRUN_TRY(visit(entry->d_name, entry->d_type));
   }
 }
 

@@ -151,8 +151,8 @@ Result<std::string> readlinkat(Fd directory, const char* name) {
 Result<struct stat> fstat(Fd fd) { return stat_of(fd, "", AT_EMPTY_PATH); }
 
 Result<bool> is_same_file(Fd a, Fd b) {
-  TRY_ASSIGN(const struct stat first, fstat(a));
-  TRY_ASSIGN(const struct stat second, fstat(b));
+  OCIRUN_TRY_ASSIGN(const struct stat first, fstat(a));
+  OCIRUN_TRY_ASSIGN(const struct stat second, fstat(b));
   return is_same_file(first, second);
 }
 
@@ -216,12 +216,12 @@ Result<void> syncfs(Fd file) {
 }
 
 Result<std::vector<std::string>> listxattr(Fd file) {
-  TRY_ASSIGN(const std::string names,
-             read_xattr("list attributes", [&](char* to, std::size_t size) {
-               return by_fd_or_path(
-                   file, [&](int fd) { return ::flistxattr(fd, to, size); },
-                   [&](const char* path) { return ::listxattr(path, to, size); });
-             }));
+  OCIRUN_TRY_ASSIGN(const std::string names,
+                    read_xattr("list attributes", [&](char* to, std::size_t size) {
+                      return by_fd_or_path(
+                          file, [&](int fd) { return ::flistxattr(fd, to, size); },
+                          [&](const char* path) { return ::listxattr(path, to, size); });
+                    }));
   std::vector<std::string> list;
   for (std::size_t begin = 0; begin < names.size(); begin = names.find('\0', begin) + 1)
     list.emplace_back(names.c_str() + begin);

@@ -30,8 +30,8 @@ Result<void> copy_content(Fd from, Fd to) {
 /// Sets the owner before the mode, because chown(2) clears set-user-id bits.
 Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps = {}) {
   constexpr auto kUnchanged = static_cast<std::uint32_t>(-1);  // chown(2)
-  TRY(sys::fchown(made, keeps.uid ? kUnchanged : info.st_uid,
-                  keeps.gid ? kUnchanged : info.st_gid));
+  OCIRUN_TRY(sys::fchown(made, keeps.uid ? kUnchanged : info.st_uid,
+                         keeps.gid ? kUnchanged : info.st_gid));
   if (!keeps.mode && ::fchmod(made.value, info.st_mode & 07777) < 0)
     return sys::last_error("change mode");
   const timespec times[2] = {info.st_atim, info.st_mtim};
@@ -41,12 +41,13 @@ Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps 
 
 Result<void> copy_file(Fd from, Fd to, const char* name) {
   // O_NONBLOCK: the name may refer to a fifo by now.
-  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-  TRY_ASSIGN(const struct stat info, sys::fstat(source));
+  OCIRUN_TRY_ASSIGN(const UniqueFd source,
+                    sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(source));
   if (!S_ISREG(info.st_mode)) return refuse("it changed while it was copied");
-  TRY_ASSIGN(const UniqueFd copy,
-             sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  TRY(copy_content(source, copy));
+  OCIRUN_TRY_ASSIGN(const UniqueFd copy,
+                    sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  OCIRUN_TRY(copy_content(source, copy));
   return copy_ownership(copy, info);
 }
 
@@ -54,29 +55,31 @@ Result<void> copy_file(Fd from, Fd to, const char* name) {
 /// program of the container can reach yet.
 Result<void> copy_subdirectory(Fd from, Fd to, const char* name, int depth) {
   if (depth == kMaxDepth) return refuse("more than {} directories deep", kMaxDepth);
-  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  TRY(sys::mkdirat(to, name, 0700));
-  TRY_ASSIGN(const UniqueFd copy, sys::openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  TRY(copy_directory(source, copy, depth + 1));
-  TRY_ASSIGN(const struct stat info, sys::fstat(source));
+  OCIRUN_TRY_ASSIGN(const UniqueFd source,
+                    sys::openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY(sys::mkdirat(to, name, 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd copy,
+                    sys::openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY(copy_directory(source, copy, depth + 1));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(source));
   return copy_ownership(copy, info);
 }
 
 Result<void> copy_symlink(Fd from, Fd to, const char* name, const struct stat& info) {
-  TRY_ASSIGN(const std::string target, sys::readlinkat(from, name));
-  TRY(sys::symlinkat(target.c_str(), to, name));
-  TRY_ASSIGN(const UniqueFd made, sys::openat(to, name, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const std::string target, sys::readlinkat(from, name));
+  OCIRUN_TRY(sys::symlinkat(target.c_str(), to, name));
+  OCIRUN_TRY_ASSIGN(const UniqueFd made, sys::openat(to, name, O_PATH | O_NOFOLLOW));
   return sys::fchown(made, info.st_uid, info.st_gid);
 }
 
 Result<void> copy_node(Fd to, const char* name, const struct stat& info) {
-  TRY(sys::mknodat(to, name, info.st_mode, info.st_rdev));
-  TRY_ASSIGN(const UniqueFd made, sys::openat(to, name, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY(sys::mknodat(to, name, info.st_mode, info.st_rdev));
+  OCIRUN_TRY_ASSIGN(const UniqueFd made, sys::openat(to, name, O_PATH | O_NOFOLLOW));
   return sys::fchown(made, info.st_uid, info.st_gid);
 }
 
 Result<void> copy_entry(Fd from, Fd to, const char* name, int depth) {
-  TRY_ASSIGN(const struct stat info, sys::fstatat(from, name));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstatat(from, name));
   switch (info.st_mode & S_IFMT) {
     case S_IFREG:
       return copy_file(from, to, name);
@@ -98,9 +101,9 @@ Result<void> copy_directory(Fd from, Fd to, int depth) {
 }  // namespace
 
 Result<void> copy_up(Fd from, Fd to, CopyUpKeeps keeps) {
-  TRY_ASSIGN(const UniqueFd copy, sys::openat(to, ".", O_RDONLY | O_DIRECTORY));
-  TRY(within(copy_directory(from, copy, 0), "tmpcopyup"));
-  TRY_ASSIGN(const struct stat info, sys::fstat(from));
+  OCIRUN_TRY_ASSIGN(const UniqueFd copy, sys::openat(to, ".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY(within(copy_directory(from, copy, 0), "tmpcopyup"));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(from));
   return within(copy_ownership(copy, info, keeps), "tmpcopyup");
 }
 

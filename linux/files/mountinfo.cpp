@@ -50,7 +50,7 @@ std::string unescape_path(std::string_view written) {
 }
 
 Result<std::uint64_t> mount_of(const Procfs& procfs, Fd file) {
-  TRY_ASSIGN(const std::string info, procfs.read(fmt::format("self/fdinfo/{}", file.value)));
+  OCIRUN_TRY_ASSIGN(const std::string info, procfs.read(fmt::format("self/fdinfo/{}", file.value)));
   for (std::string_view line : words(info, '\n'))
     if (cut(line, ':') == "mnt_id") {
       while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
@@ -61,7 +61,7 @@ Result<std::uint64_t> mount_of(const Procfs& procfs, Fd file) {
 
 Result<std::string> read_mountinfo(const Procfs& procfs) {
   constexpr std::size_t kLimit = std::size_t{64} << 20;
-  TRY_ASSIGN(const UniqueFd file, procfs.open_file("self/mountinfo", O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, procfs.open_file("self/mountinfo", O_RDONLY));
   return within(sys::read_all(file, kLimit), "/proc/self/mountinfo");
 }
 

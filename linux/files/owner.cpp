@@ -25,14 +25,15 @@ class LinkWalk {
   explicit LinkWalk(const std::string& path) : path_(path) { push(path); }
 
   Result<UniqueFd> run() {
-    TRY_ASSIGN(at_, sys::open(path_.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(at_, sys::open(path_.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY));
     while (!left_.empty()) {
       const std::string name = std::move(left_.back());
       left_.pop_back();
-      TRY_ASSIGN(UniqueFd next, sys::openat(at_, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-      TRY_ASSIGN(const struct stat status, sys::fstat(next));
+      OCIRUN_TRY_ASSIGN(UniqueFd next,
+                        sys::openat(at_, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+      OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(next));
       if (S_ISLNK(status.st_mode))
-        TRY(follow(next, name, status.st_uid));
+        OCIRUN_TRY(follow(next, name, status.st_uid));
       else
         at_ = std::move(next);
     }
@@ -52,9 +53,9 @@ class LinkWalk {
       return refuse("{}: the link {} belongs to user {}, who chooses where it leads", path_, name,
                     owner);
     if (++links_ > kMostLinks) return fail(ELOOP, "open {}", path_);
-    TRY_ASSIGN(const std::string target, sys::readlinkat(link, ""));
+    OCIRUN_TRY_ASSIGN(const std::string target, sys::readlinkat(link, ""));
     if (target.starts_with('/')) {
-      TRY_ASSIGN(at_, sys::open("/", O_PATH | O_DIRECTORY));
+      OCIRUN_TRY_ASSIGN(at_, sys::open("/", O_PATH | O_DIRECTORY));
     }
     push(target);
     return {};
@@ -87,8 +88,8 @@ std::optional<std::uint32_t> server_of(dev_t device) {
 Result<UniqueFd> open_by_own_links(const std::string& path) { return LinkWalk(path).run(); }
 
 Result<std::uint32_t> owner_of(Fd directory) {
-  TRY_ASSIGN(const struct stat status, sys::fstat(directory));
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(directory));
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(directory));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(directory));
   if (filesystem.magic != FUSE_SUPER_MAGIC) return status.st_uid;
   return server_of(status.st_dev).value_or(status.st_uid);
 }

@@ -20,27 +20,27 @@ constexpr const char* kHostProc = "/proc";
 
 /// Makes a new procfs mount that is attached nowhere.
 Result<UniqueFd> mount_procfs(Procfs::Subset subset) {
-  TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("proc"));
+  OCIRUN_TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("proc"));
   if (subset == Procfs::Subset::kProcesses) {
     // Both options exist since Linux 5.8. On an older kernel the mount merely shows more files.
     (void)sys::fsconfig(filesystem, FSCONFIG_SET_STRING, "hidepid", "ptraceable");
     (void)sys::fsconfig(filesystem, FSCONFIG_SET_STRING, "subset", "pid");
   }
-  TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
+  OCIRUN_TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
   return sys::fsmount(filesystem, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 }
 
 /// Verifies that `directory` is the root of a procfs, and not a directory that somebody put there.
 Result<void> verify_root(Fd directory) {
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(directory));
-  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(directory));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   if (filesystem.magic != PROC_SUPER_MAGIC || info.st_ino != kRootInode)
     return refuse("/proc is not the root of a procfs: something is mounted over it");
   return {};
 }
 
 Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t expected) {
-  TRY_ASSIGN(const std::uint64_t id, sys::mount_id(directory, name));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t id, sys::mount_id(directory, name));
   if (id != expected) return fail(EXDEV, "/proc: {:?} is covered by another mount", name);
   return {};
 }
@@ -64,13 +64,13 @@ Result<Procfs> Procfs::open(Subset subset) {
   // below /proc are locked. open_file() and reopen() refuse a file that such a mount covers.
   auto host = sys::open_tree(Fd{AT_FDCWD}, kHostProc, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
   if (!host) return of_host();
-  TRY(verify_root(*host));
+  OCIRUN_TRY(verify_root(*host));
   return Procfs(*std::move(host), Origin::kHost);
 }
 
 Result<Procfs> Procfs::of_host() {
-  TRY_ASSIGN(UniqueFd root, sys::open(kHostProc, O_PATH | O_DIRECTORY));
-  TRY(verify_root(root));
+  OCIRUN_TRY_ASSIGN(UniqueFd root, sys::open(kHostProc, O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(verify_root(root));
   return Procfs(std::move(root), Origin::kHost);
 }
 
@@ -79,12 +79,12 @@ Result<Procfs> Procfs::of_host() {
 Result<std::string> Procfs::without_self(std::string_view path) const {
   const std::string_view first = path.substr(0, path.find('/'));
   if (first != "self" && first != "thread-self") return std::string(path);
-  TRY_ASSIGN(std::string number, sys::readlinkat(root_, std::string(first).c_str()));
+  OCIRUN_TRY_ASSIGN(std::string number, sys::readlinkat(root_, std::string(first).c_str()));
   return std::move(number.append(path.substr(first.size())));
 }
 
 Result<UniqueFd> Procfs::open_file(std::string_view path, int flags) const {
-  TRY_ASSIGN(const std::string name, without_self(path));
+  OCIRUN_TRY_ASSIGN(const std::string name, without_self(path));
   auto file =
       sys::openat2(root_, name.c_str(), flags | O_NOFOLLOW,
                    RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
@@ -96,7 +96,7 @@ Result<UniqueFd> Procfs::open_file(std::string_view path, int flags) const {
 /// Without openat2 (before Linux 5.6): opens one component at a time, and checks that each lies on
 /// the same mount.
 Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
-  TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_));
   UniqueFd directory;
   std::size_t begin = 0;
   for (;;) {
@@ -105,10 +105,11 @@ Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
     if (name.empty() || name == "." || name == "..") return fail(EINVAL, "open {}", path);
     const Fd here = directory ? Fd(directory) : Fd(root_);
     const bool last = end == std::string::npos;
-    TRY_ASSIGN(UniqueFd next,
-               sys::openat(here, name.c_str(), O_NOFOLLOW | (last ? flags : O_PATH | O_DIRECTORY)));
-    TRY(verify_same_mount(next, "", mount));
-    TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(next));
+    OCIRUN_TRY_ASSIGN(
+        UniqueFd next,
+        sys::openat(here, name.c_str(), O_NOFOLLOW | (last ? flags : O_PATH | O_DIRECTORY)));
+    OCIRUN_TRY(verify_same_mount(next, "", mount));
+    OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(next));
     if (filesystem.magic != PROC_SUPER_MAGIC) return fail(EXDEV, "open {}: not on procfs", path);
     if (last) return next;
     directory = std::move(next);
@@ -117,39 +118,39 @@ Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
 }
 
 Result<void> Procfs::write(std::string_view path, std::string_view value) const {
-  TRY_ASSIGN(const UniqueFd file, open_file(path, O_WRONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, open_file(path, O_WRONLY));
   return within(sys::write_once(file, value), "/proc/{}", path);
 }
 
 Result<std::string> Procfs::read(std::string_view path) const {
-  TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
   return within(sys::read_all(file, kReadLimit), "/proc/{}", path);
 }
 
 Result<std::string> Procfs::read_value(std::string_view path) const {
-  TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
   return within(sys::read_value(file, kReadLimit), "/proc/{}", path);
 }
 
 Result<UniqueFd> Procfs::reopen(Fd descriptor, int flags) const {
-  TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
   const std::string name = std::to_string(descriptor.value);
   if (origin_ == Origin::kHost) {  // no mount can cover a file of our own procfs
-    TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(directory));
-    TRY(verify_same_mount(directory, name.c_str(), mount));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(directory));
+    OCIRUN_TRY(verify_same_mount(directory, name.c_str(), mount));
   }
   return within(sys::openat(directory, name.c_str(), flags), "reopen");
 }
 
 Result<std::string> Procfs::path_of(Fd descriptor) const {
-  TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
   return sys::readlinkat(directory, std::to_string(descriptor.value).c_str());
 }
 
 Result<const Procfs*> ProcfsOnDemand::get() {
   if (opened_ != nullptr) return opened_;
   if (!own_) {
-    TRY_ASSIGN(own_, Procfs::open(Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(own_, Procfs::open(Procfs::Subset::kProcesses));
   }
   return &*own_;
 }
@@ -217,20 +218,20 @@ Result<ProcessStat> read_process_stat(int pid) {
   // ESRCH, here and below: the process has ended meanwhile.
   if (!file && file.error().number() == ESRCH) return fail(ENOENT, "{}", path);
   if (!file) return std::unexpected(explain_hidden_process(pid, file.error()));
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
-  TRY(verify_pid_namespace());
+  OCIRUN_TRY(verify_pid_namespace());
   auto read = sys::read_value(*file, kReadLimit);
   if (!read && read.error().number() == ESRCH) return fail(ENOENT, "{}", path);
-  TRY_ASSIGN(const std::string text, within(std::move(read), path));
+  OCIRUN_TRY_ASSIGN(const std::string text, within(std::move(read), path));
   const auto stat = parse_process_stat(text);
   if (!stat) return refuse("{}: not understood", path);
   return *stat;
 }
 
 Result<std::string> own_image() {
-  TRY_ASSIGN(const UniqueFd image, sys::open("/proc/self/exe", O_PATH));
-  TRY_ASSIGN(const struct stat status, sys::fstat(image));
+  OCIRUN_TRY_ASSIGN(const UniqueFd image, sys::open("/proc/self/exe", O_PATH));
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(image));
   return fmt::format("{}:{}", status.st_dev, status.st_ino);
 }
 

@@ -38,7 +38,7 @@ class Walk {
         continue;
       }
       const bool last = pending_.empty();
-      TRY_ASSIGN(UniqueFd opened, step(name, last));
+      OCIRUN_TRY_ASSIGN(UniqueFd opened, step(name, last));
       if (opened && last) return opened;
       if (opened) passed_.push_back(std::move(opened));
     }
@@ -78,7 +78,7 @@ class Walk {
       found = sys::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY);
     }
     if (!found) return found;
-    TRY_ASSIGN(const struct stat info, sys::fstat(*found));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*found));
     if (S_ISLNK(info.st_mode) && !(last && (flags_ & O_NOFOLLOW)))
       return within(follow(*found), name);
     if (!last) {
@@ -97,9 +97,9 @@ class Walk {
   Result<UniqueFd> follow(Fd symlink) {
     if (symlinks_ == SafeDir::Symlinks::kRefuse || ++followed_ > kMaxSymlinks)
       return fail(ELOOP, "follow symlink");
-    TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(symlink));
+    OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(symlink));
     if (filesystem.flags & kNoSymlinkFollowing) return fail(ELOOP, "follow symlink");
-    TRY_ASSIGN(const std::string target, sys::readlinkat(symlink, ""));
+    OCIRUN_TRY_ASSIGN(const std::string target, sys::readlinkat(symlink, ""));
     // procfs has plain symlinks ("self", "mounts") and magic links. The text of a magic link only
     // describes the file that it leads to ("/usr/bin/x", "pipe:[7]").
     if (filesystem.magic == PROC_SUPER_MAGIC &&
@@ -130,7 +130,7 @@ Result<UniqueFd> walk(Fd root, const RootfsPath& path, int flags, Missing missin
 }  // namespace
 
 Result<SafeDir> SafeDir::open_root(const HostPath& path) {
-  TRY_ASSIGN(UniqueFd directory, sys::open(path.c_str(), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory, sys::open(path.c_str(), O_PATH | O_DIRECTORY));
   return SafeDir(std::move(directory));
 }
 
@@ -159,9 +159,10 @@ namespace {
 /// Makes the last component of `path` alone: fewer calls than a walk. Errors: a parent is absent
 /// too, or the last component is a symlink, ".." or, by now, a directory.
 Result<UniqueFd> make_last(const SafeDir& root, const RootfsPath& path, mode_t mode) {
-  TRY_ASSIGN(const auto parts, SafeDir::split(path));
-  TRY_ASSIGN(const UniqueFd parent, root.open(RootfsPath(parts.first), O_PATH | O_DIRECTORY));
-  TRY(sys::mkdirat(parent, parts.second.c_str(), mode));
+  OCIRUN_TRY_ASSIGN(const auto parts, SafeDir::split(path));
+  OCIRUN_TRY_ASSIGN(const UniqueFd parent,
+                    root.open(RootfsPath(parts.first), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(sys::mkdirat(parent, parts.second.c_str(), mode));
   return sys::openat(parent, parts.second.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY);
 }
 
@@ -193,8 +194,8 @@ Result<std::pair<std::string, std::string>> SafeDir::split(const RootfsPath& pat
 }
 
 Result<SafeDir::Entry> SafeDir::entry(const RootfsPath& path, mode_t mode) const {
-  TRY_ASSIGN(auto parts, split(path));
-  TRY_ASSIGN(UniqueFd directory, make_directories(RootfsPath(std::move(parts.first)), mode));
+  OCIRUN_TRY_ASSIGN(auto parts, split(path));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory, make_directories(RootfsPath(std::move(parts.first)), mode));
   return Entry{std::move(directory), std::move(parts.second)};
 }
 

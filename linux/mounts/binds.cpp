@@ -23,22 +23,22 @@ Result<UniqueFd> enter_workplace() {
   filesystem.data = {"mode=0755"};
   auto tmpfs = DetachedMount::of_filesystem(filesystem, 0);
   if (!tmpfs && tmpfs.error().number() == ENOSYS) {  // no fsopen
-    TRY(sys::mount("tmpfs", "/", "tmpfs", 0, filesystem.data.front().c_str()));
-    TRY_ASSIGN(UniqueFd covering, sys::open("/..", O_PATH | O_DIRECTORY));
-    TRY(sys::fchdir(covering));
+    OCIRUN_TRY(sys::mount("tmpfs", "/", "tmpfs", 0, filesystem.data.front().c_str()));
+    OCIRUN_TRY_ASSIGN(UniqueFd covering, sys::open("/..", O_PATH | O_DIRECTORY));
+    OCIRUN_TRY(sys::fchdir(covering));
     return covering;
   }
   if (!tmpfs) return std::unexpected(tmpfs.error());
-  TRY_ASSIGN(const UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
-  TRY(tmpfs->attach(top));
-  TRY(sys::fchdir(tmpfs->fd()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(tmpfs->attach(top));
+  OCIRUN_TRY(sys::fchdir(tmpfs->fd()));
   return std::move(*tmpfs).release();
 }
 
 Result<UniqueFd> make_bind_target(Fd workplace, Fd tree) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(tree));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(tree));
   if (!S_ISDIR(info.st_mode)) return sys::openat(workplace, kName, O_CREAT | O_EXCL, 0400);
-  TRY(sys::mkdirat(workplace, kName, 0700));
+  OCIRUN_TRY(sys::mkdirat(workplace, kName, 0700));
   return sys::openat(workplace, kName, O_PATH | O_DIRECTORY);
 }
 
@@ -46,9 +46,9 @@ Result<UniqueFd> make_bind_target(Fd workplace, Fd tree) {
 /// cannot be changed.
 Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
   const DetachedMount tree(std::move(opened));
-  TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
-  TRY_ASSIGN(const UniqueFd target, make_bind_target(workplace, tree.fd()));
-  TRY(tree.attach(target));
+  OCIRUN_TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
+  OCIRUN_TRY_ASSIGN(const UniqueFd target, make_bind_target(workplace, tree.fd()));
+  OCIRUN_TRY(tree.attach(target));
   return set_attributes_of(procfs, tree.fd(), mount);
 }
 
@@ -72,11 +72,11 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wante
     return failed_namespace_call(
         "unshare", fmt::format("make a mount namespace to lock {} in", wanted.mount.source));
   // A tree that receives the host's mount events (rslave, rshared) has to remain a slave.
-  TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
-                                                        : wanted.rootfs_propagation));
-  TRY_ASSIGN(UniqueFd tree, open_bind(procfs, wanted.mount));
-  if (wanted.id_map.value >= 0) TRY(id_map_bind(tree, wanted.mount, wanted.id_map));
-  TRY(attach_complete(procfs, wanted.mount, std::move(tree)));
+  OCIRUN_TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
+                                                               : wanted.rootfs_propagation));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, open_bind(procfs, wanted.mount));
+  if (wanted.id_map.value >= 0) OCIRUN_TRY(id_map_bind(tree, wanted.mount, wanted.id_map));
+  OCIRUN_TRY(attach_complete(procfs, wanted.mount, std::move(tree)));
   return clone_locked(wanted.user_namespace);
 }
 
@@ -84,15 +84,15 @@ Result<UniqueFd> make_locked_filesystem(const Procfs& procfs, const Mount& mount
                                         Fd user_namespace) {
   if (::unshare(CLONE_NEWNS) != 0)
     return fail(errno, "make a mount namespace to lock {} in", mount.type);
-  TRY(isolate_mount_tree(Propagation::kPrivate));
+  OCIRUN_TRY(isolate_mount_tree(Propagation::kPrivate));
   const Filesystem filesystem{.type = mount.type,
                               .source = mount.source,
                               .superblock_flags = mount.superblock_flags,
                               .superblock_clear = mount.superblock_clear,
                               .selinux_context = {},
                               .data = mount.data};
-  TRY_ASSIGN(DetachedMount made, DetachedMount::of_filesystem(filesystem, 0));
-  TRY(attach_complete(procfs, mount, std::move(made).release()));
+  OCIRUN_TRY_ASSIGN(DetachedMount made, DetachedMount::of_filesystem(filesystem, 0));
+  OCIRUN_TRY(attach_complete(procfs, mount, std::move(made).release()));
   return clone_locked(user_namespace);
 }
 
@@ -100,36 +100,37 @@ Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd 
                                    Fd mount_namespace, Fd source) {
   if (::setns(mount_namespace.value, CLONE_NEWNS) != 0)
     return fail(errno, "enter the container's mount namespace, which has {}", mount.source);
-  TRY_ASSIGN(UniqueFd tree, clone_bind(mount, source));
-  if (id_map.value >= 0) TRY(id_map_bind(tree, mount, id_map));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, clone_bind(mount, source));
+  if (id_map.value >= 0) OCIRUN_TRY(id_map_bind(tree, mount, id_map));
   if (::unshare(CLONE_NEWNS) != 0)
     return fail(errno, "make a mount namespace to prepare {} in", mount.source);
-  TRY(isolate_mount_tree(Propagation::kPrivate));
-  TRY(attach_complete(procfs, mount, std::move(tree)));
+  OCIRUN_TRY(isolate_mount_tree(Propagation::kPrivate));
+  OCIRUN_TRY(attach_complete(procfs, mount, std::move(tree)));
   return clone_attached();
 }
 
 Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount) {
   if (!mount.recursive_attributes.empty())
-    TRY(change_attributes(procfs, tree, mount.recursive_attributes, Recursion::kTree));
+    OCIRUN_TRY(change_attributes(procfs, tree, mount.recursive_attributes, Recursion::kTree));
   if (!mount.attributes.empty())
-    TRY(change_attributes(procfs, tree, mount.attributes, Recursion::kTop));
+    OCIRUN_TRY(change_attributes(procfs, tree, mount.attributes, Recursion::kTop));
   return {};
 }
 
 Result<UniqueFd> open_bind_source(const Procfs& procfs, const Mount& mount) {
-  TRY_ASSIGN(UniqueFd source, sys::open(mount.source.c_str(), O_PATH));
+  OCIRUN_TRY_ASSIGN(UniqueFd source, sys::open(mount.source.c_str(), O_PATH));
   if (mount.source_root.empty()) return source;
-  TRY_ASSIGN(const UniqueFd root, sys::open(mount.source_root.c_str(), O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(const bool inside, lies_below(procfs, source, root));
+  OCIRUN_TRY_ASSIGN(const UniqueFd root,
+                    sys::open(mount.source_root.c_str(), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const bool inside, lies_below(procfs, source, root));
   if (inside) return source;
   return fail(ENOENT, "bind {}: a symlink on this path leads out of the root filesystem {}",
               mount.source, mount.source_root);
 }
 
 Result<bool> lies_below(const Procfs& procfs, Fd descriptor, Fd top) {
-  TRY_ASSIGN(const std::string path, procfs.path_of(descriptor));
-  TRY_ASSIGN(const std::string above, procfs.path_of(top));
+  OCIRUN_TRY_ASSIGN(const std::string path, procfs.path_of(descriptor));
+  OCIRUN_TRY_ASSIGN(const std::string above, procfs.path_of(top));
   return path == above || path.starts_with(above + "/");
 }
 

@@ -20,7 +20,8 @@ std::uint64_t attributes_of(const Mount& mount) {
 
 Result<UniqueFd> bind_own(const Mount& mount, const MountPoint& point,
                           const CgroupHierarchy& hierarchy) {
-  TRY_ASSIGN(const UniqueFd own, sys::open(hierarchy.own_directory.c_str(), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd own,
+                    sys::open(hierarchy.own_directory.c_str(), O_PATH | O_DIRECTORY));
   Placement placement;
   placement.attributes.set = attributes_of(mount);
   // mount_setattr(2) takes an atime mode only if MOUNT_ATTR__ATIME is cleared as well. relatime has
@@ -52,7 +53,7 @@ Result<void> link_controllers(Fd directory, const std::string& name) {
   const auto controllers = words(name, ',');
   if (controllers.size() < 2) return {};
   for (const std::string_view controller : controllers)
-    TRY(sys::symlinkat(name.c_str(), directory, std::string(controller).c_str()));
+    OCIRUN_TRY(sys::symlinkat(name.c_str(), directory, std::string(controller).c_str()));
   return {};
 }
 
@@ -62,24 +63,25 @@ Result<void> link_controllers(Fd directory, const std::string& name) {
 Result<void> mount_hierarchy(const MountContext& context, const Mount& mount,
                              const MountPoint& point, Fd top, const CgroupHierarchy& hierarchy) {
   const std::string& name = hierarchy.name;
-  TRY(sys::mkdirat(top, name.c_str(), 0755));
+  OCIRUN_TRY(sys::mkdirat(top, name.c_str(), 0755));
   if (context.own_cgroup_namespace &&
       sys::mount("cgroup", name.c_str(), hierarchy.unified ? "cgroup2" : "cgroup",
                  static_cast<unsigned long>(legacy::mount_flags(attributes_of(mount))),
                  hierarchy.options.c_str()))
     return {};
-  TRY_ASSIGN(UniqueFd target, sys::openat(top, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(UniqueFd target,
+                    sys::openat(top, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
   const MountPoint below{context.root, context.procfs, RootfsPath(point.path.string() + "/" + name),
                          std::move(target), true};
-  TRY(place_hierarchy(context, mount, below, hierarchy));
+  OCIRUN_TRY(place_hierarchy(context, mount, below, hierarchy));
   return {};
 }
 
 Result<void> mount_hierarchies(const MountContext& context, const Mount& mount,
                                const MountPoint& point, Fd top) {
   for (const CgroupHierarchy& hierarchy : context.cgroups) {
-    TRY(within(mount_hierarchy(context, mount, point, top, hierarchy), hierarchy.name));
-    TRY(within(link_controllers(top, hierarchy.name), hierarchy.name));
+    OCIRUN_TRY(within(mount_hierarchy(context, mount, point, top, hierarchy), hierarchy.name));
+    OCIRUN_TRY(within(link_controllers(top, hierarchy.name), hierarchy.name));
   }
   return {};
 }
@@ -94,15 +96,15 @@ Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount&
   tmpfs.selinux_context = context.mount_label;
   tmpfs.data = {"mode=755"};
   const std::uint64_t wanted = attributes_of(mount);
-  TRY_ASSIGN(UniqueFd top,
-             place_filesystem(point, tmpfs, wanted & ~std::uint64_t{MOUNT_ATTR_RDONLY}));
-  TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
-  TRY(sys::fchdir(top));
+  OCIRUN_TRY_ASSIGN(UniqueFd top,
+                    place_filesystem(point, tmpfs, wanted & ~std::uint64_t{MOUNT_ATTR_RDONLY}));
+  OCIRUN_TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(sys::fchdir(top));
   const auto mounted = mount_hierarchies(context, mount, point, top);
-  TRY(sys::fchdir(before));
-  TRY(mounted);
+  OCIRUN_TRY(sys::fchdir(before));
+  OCIRUN_TRY(mounted);
   if (wanted & MOUNT_ATTR_RDONLY)
-    TRY(change_attributes(context.procfs, top, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop));
+    OCIRUN_TRY(change_attributes(context.procfs, top, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop));
   return top;
 }
 
@@ -117,8 +119,8 @@ Result<UniqueFd> place_cgroups(const MountContext& context, const Mount& mount,
   Result<UniqueFd> made = pure_v2 ? place_hierarchy(context, mount, point, context.cgroups.front())
                                   : place_all_hierarchies(context, mount, point);
   if (!made) return made;
-  TRY(change_propagation(context.procfs, *made, mount.propagation,
-                         mount.propagation_recursive ? Recursion::kTree : Recursion::kTop));
+  OCIRUN_TRY(change_propagation(context.procfs, *made, mount.propagation,
+                                mount.propagation_recursive ? Recursion::kTree : Recursion::kTop));
   return made;
 }
 

@@ -56,13 +56,13 @@ Result<void> set_option(Fd context, const std::string& option) {
 
 Result<void> configure(Fd context, const Filesystem& filesystem) {
   for (const SuperblockFlag& known : kSuperblockFlags) {
-    if (filesystem.superblock_flags & known.flag) TRY(set_option(context, known.set));
+    if (filesystem.superblock_flags & known.flag) OCIRUN_TRY(set_option(context, known.set));
     if ((filesystem.superblock_clear & known.flag) && known.clear != nullptr)
-      TRY(set_option(context, known.clear));
+      OCIRUN_TRY(set_option(context, known.clear));
   }
   if (!filesystem.selinux_context.empty())
-    TRY(set_option(context, "context=" + filesystem.selinux_context));
-  for (const std::string& option : filesystem.data) TRY(set_option(context, option));
+    OCIRUN_TRY(set_option(context, "context=" + filesystem.selinux_context));
+  for (const std::string& option : filesystem.data) OCIRUN_TRY(set_option(context, option));
   return {};
 }
 
@@ -110,10 +110,10 @@ Result<DetachedMount> DetachedMount::of_filesystem(const Filesystem& filesystem,
     auto done = sys::fsconfig(*context, FSCONFIG_SET_STRING, "source", filesystem.source.c_str());
     if (!done) return std::unexpected(explained(done.error(), *context, what));
   }
-  TRY(within(configure(*context, filesystem), what));
+  OCIRUN_TRY(within(configure(*context, filesystem), what));
   if (auto made = sys::fsconfig(*context, FSCONFIG_CMD_CREATE, nullptr, nullptr); !made)
     return std::unexpected(explained(made.error(), *context, what));
-  TRY_ASSIGN(UniqueFd mount, within(sys::fsmount(*context, attributes), what));
+  OCIRUN_TRY_ASSIGN(UniqueFd mount, within(sys::fsmount(*context, attributes), what));
   return DetachedMount(std::move(mount));
 }
 
@@ -127,7 +127,7 @@ Result<DetachedMount> DetachedMount::of_tmpfs(std::string_view mode, std::uint64
 Result<DetachedMount> DetachedMount::clone_of(Fd origin, Recursion recursion) {
   unsigned flags = OPEN_TREE_CLONE | unsigned{AT_EMPTY_PATH};
   if (recursion == Recursion::kTree) flags |= unsigned{AT_RECURSIVE};
-  TRY_ASSIGN(UniqueFd tree, sys::open_tree(origin, "", flags));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, sys::open_tree(origin, "", flags));
   return DetachedMount(std::move(tree));
 }
 
@@ -136,8 +136,8 @@ Result<void> DetachedMount::attach(Fd target) const {
   if (done || done.error().number() != EINVAL) return done;
   // EINVAL has many meanings here. Returns ENOTDIR for a directory on a file and for a file on a
   // directory, as mount(2) does.
-  TRY_ASSIGN(const struct stat from, sys::fstat(fd_));
-  TRY_ASSIGN(const struct stat onto, sys::fstat(target));
+  OCIRUN_TRY_ASSIGN(const struct stat from, sys::fstat(fd_));
+  OCIRUN_TRY_ASSIGN(const struct stat onto, sys::fstat(target));
   if (S_ISDIR(from.st_mode) == S_ISDIR(onto.st_mode)) return done;
   return fail(ENOTDIR, "a {} cannot be mounted on a {}",
               S_ISDIR(from.st_mode) ? "directory" : "file",
@@ -201,8 +201,8 @@ std::string locked_flags(Fd mount, MountAttributes attributes) {
 }
 
 Result<void> reconfigure(Fd mount, const Filesystem& filesystem) {
-  TRY_ASSIGN(const UniqueFd context, sys::fspick(mount));
-  TRY(configure(context, filesystem));
+  OCIRUN_TRY_ASSIGN(const UniqueFd context, sys::fspick(mount));
+  OCIRUN_TRY(configure(context, filesystem));
   if (auto done = sys::fsconfig(context, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr); !done)
     return std::unexpected(explained(done.error(), context, "remount"));
   return {};

@@ -19,7 +19,7 @@ constexpr int kNoFollow = 8;  // UMOUNT_NOFOLLOW
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
 void remove_name(const SafeDir::Entry& where, int flags) {
-  static_cast<void>(sys::unlinkat(where.parent, where.name.c_str(), flags));
+  ignore(sys::unlinkat(where.parent, where.name.c_str(), flags));
 }
 
 Result<Device> device_of(const struct stat& info, RootfsPath path) {
@@ -31,8 +31,8 @@ Result<Device> device_of(const struct stat& info, RootfsPath path) {
   device.major = static_cast<std::int64_t>(major(info.st_rdev));
   device.minor = static_cast<std::int64_t>(minor(info.st_rdev));
   device.mode = info.st_mode & mode_t{0777};
-  TRY_ASSIGN(device.uid, Uid::make(info.st_uid));
-  TRY_ASSIGN(device.gid, Gid::make(info.st_gid));
+  OCIRUN_TRY_ASSIGN(device.uid, Uid::make(info.st_uid));
+  OCIRUN_TRY_ASSIGN(device.gid, Gid::make(info.st_gid));
   return device;
 }
 
@@ -41,22 +41,22 @@ bool is_same(const Device& a, const Device& b) {
 }
 
 Result<bool> is_mount_point(const SafeDir::Entry& where) {
-  TRY_ASSIGN(const std::uint64_t own, sys::mount_id(where.parent, where.name.c_str()));
-  TRY_ASSIGN(const std::uint64_t around, sys::mount_id(where.parent));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t own, sys::mount_id(where.parent, where.name.c_str()));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t around, sys::mount_id(where.parent));
   return own != around;
 }
 
 Result<void> unmount(const SafeDir::Entry& where) {
-  TRY(sys::fchdir(where.parent));
+  OCIRUN_TRY(sys::fchdir(where.parent));
   return sys::unmount(where.name.c_str(), sys::kDetach | kNoFollow);
 }
 
 /// Attaches `tree` at the path. Returns whether the covered file was made for this purpose.
 Result<bool> bind_node(const SafeDir::Entry& where, Fd tree) {
-  TRY_ASSIGN(const Cover cover, open_cover(where));
+  OCIRUN_TRY_ASSIGN(const Cover cover, open_cover(where));
   auto bound = sys::move_mount(tree, cover.file);
   if (!bound && cover.was_made) remove_name(where, 0);
-  TRY(std::move(bound));
+  OCIRUN_TRY(std::move(bound));
   return cover.was_made;
 }
 
@@ -69,9 +69,9 @@ bool is_empty_file(const SafeDir::Entry& where) {
 // The clone is at first a peer of the host's /dev: a mount that the container puts over the node
 // would appear on the host. So the clone is made private.
 Result<UniqueFd> clone_node(Fd node) {
-  TRY_ASSIGN(UniqueFd tree,
-             sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
-  TRY(set_mount_attributes(tree, kHostNode, Recursion::kTop, Propagation::kPrivate));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree,
+                    sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+  OCIRUN_TRY(set_mount_attributes(tree, kHostNode, Recursion::kTop, Propagation::kPrivate));
   return tree;
 }
 
@@ -79,10 +79,10 @@ Result<UniqueFd> clone_node(Fd node) {
 
 Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
   const auto open = [&]() -> Result<HostDevice> {
-    TRY_ASSIGN(const UniqueFd node, sys::open(host.c_str(), O_PATH));
-    TRY_ASSIGN(const struct stat info, sys::fstat(node));
+    OCIRUN_TRY_ASSIGN(const UniqueFd node, sys::open(host.c_str(), O_PATH));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(node));
     HostDevice found;
-    TRY_ASSIGN(found.device, device_of(info, std::move(path)));
+    OCIRUN_TRY_ASSIGN(found.device, device_of(info, std::move(path)));
     found.tree = clone_node(node);
     return found;
   };
@@ -98,7 +98,7 @@ Result<SafeDir::Entry> NodeChanges::open_parent(const RootfsPath& path, Missing 
     if (!name.empty() && name != ".") names.emplace_back(name);
   }
   if (names.empty()) return refuse("\"{}\" names no device", path.string());
-  TRY_ASSIGN(UniqueFd directory, sys::openat(root_.fd(), ".", kDirectory));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory, sys::openat(root_.fd(), ".", kDirectory));
   for (const std::string& name : names | std::views::take(names.size() - 1)) {
     auto next = sys::openat(directory, name.c_str(), kDirectory);
     if (!next && next.error().number() == ENOENT && missing == Missing::kIsMade) {
@@ -110,7 +110,7 @@ Result<SafeDir::Entry> NodeChanges::open_parent(const RootfsPath& path, Missing 
           remove_name(where, AT_REMOVEDIR);
         });
     }
-    TRY_ASSIGN(directory, std::move(next));
+    OCIRUN_TRY_ASSIGN(directory, std::move(next));
   }
   return SafeDir::Entry{.parent = std::move(directory), .name = names.back()};
 }
@@ -120,7 +120,7 @@ Result<void> NodeChanges::add(const HostDevice& device) {
 }
 
 Result<void> NodeChanges::add_node(const HostDevice& device) {
-  TRY_ASSIGN(SafeDir::Entry where, open_parent(device.device.path, Missing::kIsMade));
+  OCIRUN_TRY_ASSIGN(SafeDir::Entry where, open_parent(device.device.path, Missing::kIsMade));
   if (source_ == NodeSource::kMakeNode) {
     auto made = make_node_at(where, procfs_, device.device);
     if (made) {
@@ -135,9 +135,10 @@ Result<void> NodeChanges::add_node(const HostDevice& device) {
     const auto found = device_of(*there, device.device.path);
     if (found && is_same(*found, device.device)) return {};
   }
-  TRY_ASSIGN(const bool was_made, within(bind_node(where, *device.tree), "bind the host's node"));
+  OCIRUN_TRY_ASSIGN(const bool was_made,
+                    within(bind_node(where, *device.tree), "bind the host's node"));
   undo_.emplace_back([where = std::move(where), was_made] {
-    static_cast<void>(unmount(where));
+    ignore(unmount(where));
     if (was_made) remove_name(where, 0);
   });
   return {};
@@ -148,28 +149,27 @@ Result<bool> NodeChanges::remove(const Device& device) {
 }
 
 Result<bool> NodeChanges::remove_node(const Device& device) {
-  TRY_ASSIGN(SafeDir::Entry where, open_parent(device.path, Missing::kIsAnError));
-  TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
+  OCIRUN_TRY_ASSIGN(SafeDir::Entry where, open_parent(device.path, Missing::kIsAnError));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
   const auto found = device_of(info, device.path);
   if (!found || !is_same(*found, device)) return false;
-  TRY_ASSIGN(const bool bound, is_mount_point(where));
+  OCIRUN_TRY_ASSIGN(const bool bound, is_mount_point(where));
   if (!bound) {
-    TRY(sys::unlinkat(where.parent, where.name.c_str(), 0));
+    OCIRUN_TRY(sys::unlinkat(where.parent, where.name.c_str(), 0));
     undo_.emplace_back([this, where = std::move(where), device = *found] {
-      static_cast<void>(make_node_at(where, procfs_, device));
+      ignore(make_node_at(where, procfs_, device));
     });
     return true;
   }
-  TRY_ASSIGN(UniqueFd tree,
-             sys::open_tree(where.parent, where.name.c_str(),
-                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
-  TRY(unmount(where));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree,
+                    sys::open_tree(where.parent, where.name.c_str(),
+                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
+  OCIRUN_TRY(unmount(where));
   auto uncovered =
       is_empty_file(where) ? sys::unlinkat(where.parent, where.name.c_str(), 0) : Result<void>{};
-  undo_.emplace_back([where = std::move(where), tree = std::move(tree)] {
-    static_cast<void>(bind_node(where, tree));
-  });
-  TRY(std::move(uncovered));
+  undo_.emplace_back(
+      [where = std::move(where), tree = std::move(tree)] { ignore(bind_node(where, tree)); });
+  OCIRUN_TRY(std::move(uncovered));
   return true;
 }
 

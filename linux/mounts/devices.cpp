@@ -68,11 +68,11 @@ bool is_as_wanted(const struct stat& info, const Device& device) {
 /// Verifies the node that mknod(2) made, and sets the owner and the mode if they differ: an ACL of
 /// the directory may have changed the mode. Uses a descriptor, so the name is not resolved again.
 Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, const Device& device) {
-  TRY_ASSIGN(const struct stat made, sys::fstatat(where.parent, where.name.c_str()));
+  OCIRUN_TRY_ASSIGN(const struct stat made, sys::fstatat(where.parent, where.name.c_str()));
   if (is_as_wanted(made, device)) return {};
-  TRY_ASSIGN(const UniqueFd node,
-             sys::openat(where.parent, where.name.c_str(), O_PATH | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat info, sys::fstat(node));
+  OCIRUN_TRY_ASSIGN(const UniqueFd node,
+                    sys::openat(where.parent, where.name.c_str(), O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(node));
   if (!is_that_device(info, device))
     return refuse("it was replaced while it was made: it is not {}", description(device));
   if (info.st_uid != device.uid.value() || info.st_gid != device.gid.value()) {
@@ -80,17 +80,17 @@ Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, cons
     if (!done && done.error().number() == EINVAL)
       done.error().within(fmt::format("user {} or group {} is not mapped in the user namespace",
                                       device.uid.value(), device.gid.value()));
-    TRY(std::move(done));
+    OCIRUN_TRY(std::move(done));
   }
   const mode_t mode = device.mode.value_or(kDefaultMode);
   if ((info.st_mode & 07777) == mode) return {};
   // fchmod(2) refuses O_PATH descriptors, and fchmodat2(2) needs Linux 6.6.
-  TRY_ASSIGN(const UniqueFd links, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd links, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
   return sys::fchmodat(links, std::to_string(node.get()).c_str(), mode);
 }
 
 Result<void> check_existing(const SafeDir::Entry& where, const Device& device) {
-  TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
   if (!is_that_device(info, device))
     return refuse("the root filesystem has another file at this path, which is not {}",
                   description(device));
@@ -115,7 +115,7 @@ Result<UniqueFd> open_host_node(const Device& device) {
   for (const std::string& name : names) {
     auto node = sys::open(name.c_str(), O_PATH);
     if (!node) continue;
-    TRY_ASSIGN(const struct stat info, sys::fstat(*node));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*node));
     if (is_that_device(info, device)) return node;
   }
   return refuse(
@@ -136,38 +136,38 @@ Result<void> DeviceMaker::make(const Device& device) {
 }
 
 Result<void> DeviceMaker::make_node(const Device& device) {
-  TRY(find_place(device.path));
+  OCIRUN_TRY(find_place(device.path));
   if (source_ == NodeSource::kBindHostNode && device.kind != Device::Kind::kFifo)
     return bind_node(device);
   const auto made = make_node_at(place_, procfs_, device);
   if (!made && made.error().number() == EPERM && source_ == NodeSource::kMakeNode)
     return bind_node(device);
-  TRY(made);
+  OCIRUN_TRY(made);
   return {};
 }
 
 Result<void> DeviceMaker::find_place(const RootfsPath& path) {
-  TRY_ASSIGN(auto parts, SafeDir::split(path));
+  OCIRUN_TRY_ASSIGN(auto parts, SafeDir::split(path));
   auto& [directory, name] = parts;
   if (place_.parent && directory == directory_) {
     place_.name = std::move(name);
     return {};
   }
-  TRY_ASSIGN(place_, root_.entry(path));
+  OCIRUN_TRY_ASSIGN(place_, root_.entry(path));
   directory_ = std::move(directory);
   return {};
 }
 
 Result<void> DeviceMaker::bind_node(const Device& device) {
-  TRY_ASSIGN(const UniqueFd host, open_host_node(device));
+  OCIRUN_TRY_ASSIGN(const UniqueFd host, open_host_node(device));
   if (auto existing = sys::fstatat(place_.parent, place_.name.c_str());
       existing && is_that_device(*existing, device))
     return {};
-  TRY_ASSIGN(Cover cover, open_cover(place_));
+  OCIRUN_TRY_ASSIGN(Cover cover, open_cover(place_));
   const MountPoint point{root_, procfs_, device.path, std::move(cover.file), false};
   Placement as_host_node;
   as_host_node.attributes = kHostNode;
-  TRY(within(place_bind(point, host, as_host_node), "bind the host's node"));
+  OCIRUN_TRY(within(place_bind(point, host, as_host_node), "bind the host's node"));
   return {};
 }
 
@@ -176,8 +176,8 @@ Result<Cover> open_cover(const SafeDir::Entry& where) {
   auto made = sys::openat(where.parent, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (made) return Cover{.file = std::move(*made), .was_made = true};
   if (made.error().number() != EEXIST) return std::unexpected(std::move(made).error());
-  TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, name, O_PATH | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat info, sys::fstat(found));
+  OCIRUN_TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, name, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(found));
   if (!S_ISREG(info.st_mode)) return refuse("the root filesystem has another file at this path");
   return Cover{.file = std::move(found), .was_made = false};
 }
@@ -187,14 +187,13 @@ Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, con
   auto made = sys::mknodat(where.parent, where.name.c_str(), mode, number_of(device));
   if (made) {
     if (auto finished = finish_node(where, procfs, device); !finished) {
-      if (check_existing(where, device))
-        static_cast<void>(sys::unlinkat(where.parent, where.name.c_str(), 0));
+      if (check_existing(where, device)) ignore(sys::unlinkat(where.parent, where.name.c_str(), 0));
       return std::unexpected(std::move(finished).error());
     }
     return true;
   }
   if (made.error().number() != EEXIST) return std::unexpected(std::move(made).error());
-  TRY(check_existing(where, device));
+  OCIRUN_TRY(check_existing(where, device));
   return false;
 }
 
@@ -208,26 +207,27 @@ Result<void> make_device_links(const SafeDir& root) {
                                        {"stdout", "/proc/self/fd/1"},
                                        {"stderr", "/proc/self/fd/2"}};
   constexpr Link kCore = {"core", "/proc/kcore"};
-  TRY_ASSIGN(const UniqueFd dev, root.make_directories(RootfsPath(std::string(kDevDirectory))));
+  OCIRUN_TRY_ASSIGN(const UniqueFd dev,
+                    root.make_directories(RootfsPath(std::string(kDevDirectory))));
   const auto make = [&dev](const Link& link) -> Result<void> {
     auto made = sys::symlinkat(link.target, dev, link.name);
     if (made || made.error().number() == EEXIST) return {};
     return within(std::move(made), dev_path(link.name).string());
   };
   if (exists(root, kDescriptorLinks[0].target))
-    for (const Link& link : kDescriptorLinks) TRY(make(link));
-  if (exists(root, kCore.target)) TRY(make(kCore));
+    for (const Link& link : kDescriptorLinks) OCIRUN_TRY(make(link));
+  if (exists(root, kCore.target)) OCIRUN_TRY(make(kCore));
   return make({"ptmx", "pts/ptmx"});
 }
 
 Result<UniqueFd> open_verified_null() {
-  TRY_ASSIGN(UniqueFd null, sys::open(kHostNull, O_RDWR | O_NOFOLLOW | O_NOCTTY));
-  TRY(verify_null(null));
+  OCIRUN_TRY_ASSIGN(UniqueFd null, sys::open(kHostNull, O_RDWR | O_NOFOLLOW | O_NOCTTY));
+  OCIRUN_TRY(verify_null(null));
   return null;
 }
 
 Result<void> verify_null(Fd fd) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(fd));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(fd));
   if (!S_ISCHR(info.st_mode) || info.st_rdev != makedev(1, 3))
     return refuse("/dev/null is not the character device 1:3");
   return {};
@@ -245,19 +245,19 @@ constexpr int kTries = 64;  // another process may take the free device first
 
 Result<UniqueFd> open_device(int number) {
   const std::string path = fmt::format("/dev/loop{}", number);
-  TRY_ASSIGN(UniqueFd device, sys::open(path.c_str(), O_RDWR | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat info, sys::fstat(device));
+  OCIRUN_TRY_ASSIGN(UniqueFd device, sys::open(path.c_str(), O_RDWR | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(device));
   if (!S_ISBLK(info.st_mode) || major(info.st_rdev) != LOOP_MAJOR)
     return refuse("{} is no loop device", path);
   return device;
 }
 
 Result<UniqueFd> attach(Fd file) {
-  TRY_ASSIGN(const UniqueFd control, sys::open("/dev/loop-control", O_RDWR | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const UniqueFd control, sys::open("/dev/loop-control", O_RDWR | O_NOFOLLOW));
   for (int tries = 0; tries < kTries; ++tries) {
     const int number = ::ioctl(control.get(), LOOP_CTL_GET_FREE);
     if (number < 0) return fail(errno, "find a free loop device");
-    TRY_ASSIGN(UniqueFd device, open_device(number));
+    OCIRUN_TRY_ASSIGN(UniqueFd device, open_device(number));
     loop_config config{};
     config.fd = static_cast<std::uint32_t>(file.value);
     config.info.lo_flags = LO_FLAGS_AUTOCLEAR;

@@ -62,25 +62,25 @@ std::string joined(const Filesystem& filesystem) {
 /// name that no mount can cover. Then restores the working directory.
 Result<void> mount_from_procfs(const Procfs& procfs, const std::string& source, Fd target,
                                const char* type, std::uint64_t flags, const char* data) {
-  TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
-  TRY(sys::fchdir(procfs.fd()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(sys::fchdir(procfs.fd()));
   Result<void> done;
   for (int tries = 0; tries < kBusyTries; ++tries) {
     done = sys::mount(source.c_str(), fd_link(target).c_str(), type,
                       static_cast<unsigned long>(flags), data);
     if (done || done.error().number() != EBUSY) break;
   }
-  TRY(sys::fchdir(before));
+  OCIRUN_TRY(sys::fchdir(before));
   return done;
 }
 
 /// Opens the mount that was just made. Its path must be the same as before, and its mount id must
 /// have changed. Otherwise a rename has redirected either this lookup or the mount.
 Result<UniqueFd> open_made(const MountPoint& point, std::uint64_t id_before) {
-  TRY_ASSIGN(UniqueFd made, point.root.open(point.path, O_PATH));
-  TRY_ASSIGN(const std::uint64_t id_after, sys::mount_id(made));
-  TRY_ASSIGN(const std::string wanted, point.procfs.path_of(point.target));
-  TRY_ASSIGN(const std::string got, point.procfs.path_of(made));
+  OCIRUN_TRY_ASSIGN(UniqueFd made, point.root.open(point.path, O_PATH));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t id_after, sys::mount_id(made));
+  OCIRUN_TRY_ASSIGN(const std::string wanted, point.procfs.path_of(point.target));
+  OCIRUN_TRY_ASSIGN(const std::string got, point.procfs.path_of(made));
   // Before Linux 5.8 there are no mount ids to compare.
   if (wanted != got || (id_before != 0 && id_before == id_after))
     return refuse("{} changed while something was mounted there", point.path.string());
@@ -98,24 +98,26 @@ std::uint64_t mount_flags(std::uint64_t attributes) {
 
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,
                                   std::uint64_t attributes) {
-  TRY_ASSIGN(const std::uint64_t before, sys::mount_id(point.target));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t before, sys::mount_id(point.target));
   const std::string data = joined(filesystem);
   const std::string source = filesystem.source.empty() ? filesystem.type : filesystem.source;
-  TRY(within(mount_from_procfs(point.procfs, source, point.target, filesystem.type.c_str(),
+  OCIRUN_TRY(
+      within(mount_from_procfs(point.procfs, source, point.target, filesystem.type.c_str(),
                                filesystem.superblock_flags | mount_flags(attributes), data.c_str()),
              "filesystem {:?}", filesystem.type));
   return open_made(point, before);
 }
 
 Result<UniqueFd> place_bind(const MountPoint& point, Fd source, Recursion recursion) {
-  TRY_ASSIGN(const std::uint64_t before, sys::mount_id(point.target));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t before, sys::mount_id(point.target));
   const unsigned long flags = MS_BIND | (recursion == Recursion::kTree ? MS_REC : 0);
-  TRY(mount_from_procfs(point.procfs, fd_link(source), point.target, nullptr, flags, nullptr));
+  OCIRUN_TRY(
+      mount_from_procfs(point.procfs, fd_link(source), point.target, nullptr, flags, nullptr));
   return open_made(point, before);
 }
 
 Result<void> change_attributes(const Procfs& procfs, Fd mount, MountAttributes attributes) {
-  TRY_ASSIGN(const sys::FilesystemInfo now, sys::fstatfs(mount));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo now, sys::fstatfs(mount));
   std::uint64_t flags = MS_BIND | MS_REMOUNT;
   for (const FlagPair& pair : kFlags) {
     const bool kept = (now.flags & pair.statfs_flag) && !(attributes.clear & pair.attribute);
@@ -138,15 +140,15 @@ Result<void> change_propagation(const Procfs& procfs, Fd mount, Propagation prop
 }
 
 Result<void> unmount(const Procfs& procfs, Fd mount) {
-  TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
-  TRY(sys::fchdir(procfs.fd()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(sys::fchdir(procfs.fd()));
   auto done = sys::unmount(fd_link(mount).c_str(), sys::kDetach);
-  TRY(sys::fchdir(before));
+  OCIRUN_TRY(sys::fchdir(before));
   return done;
 }
 
 Result<void> reconfigure(const Procfs& procfs, Fd mount, const Filesystem& filesystem) {
-  TRY_ASSIGN(const sys::FilesystemInfo now, sys::fstatfs(mount));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo now, sys::fstatfs(mount));
   std::uint64_t flags = MS_REMOUNT | atime_flag_of_statfs(now.flags) | filesystem.superblock_flags;
   for (const FlagPair& pair : kFlags)
     if (now.flags & pair.statfs_flag) flags |= pair.mount_flag;

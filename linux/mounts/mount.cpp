@@ -82,7 +82,7 @@ Result<void> check_request(const Mount& mount, bool opened) {
 /// M-14: a tmpfs gets the mode of the directory that it covers.
 Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, const MountPoint& point) {
   if (mount.type != "tmpfs" || point.created || has_option(mount, "mode=")) return {};
-  TRY_ASSIGN(const struct stat covered, sys::fstat(point.target));
+  OCIRUN_TRY_ASSIGN(const struct stat covered, sys::fstat(point.target));
   filesystem.data.push_back(fmt::format("mode={:o}", covered.st_mode & 07777));
   return {};
 }
@@ -99,7 +99,7 @@ Fill fill_of(const Mount& mount) {
 /// root of that filesystem instead, but not the root of the host's mqueue.
 Result<void> label_root(const MountContext& context, const Mount& mount, Fd made) {
   if (context.mount_label.empty() || mount.type != "mqueue" || context.shares_ipc) return {};
-  TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
   auto labelled = set_file_label(directory, context.mount_label);
   // The mqueue of a joined ipc namespace may belong to an id that is not mapped here. Then the
   // mqueue keeps its label.
@@ -168,12 +168,12 @@ Result<UniqueFd> place_host_directory(const Mount& mount, const MountPoint& poin
 Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& mount,
                                       const MountPoint& point, std::uint64_t held_back) {
   Filesystem filesystem = filesystem_of(context, mount);
-  TRY(inherit_mode(filesystem, mount, point));
+  OCIRUN_TRY(inherit_mode(filesystem, mount, point));
   const std::uint64_t attributes =
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
   Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
   if (!made && made.error().number() == EPERM && shows_joined_namespace(context, mount)) {
-    TRY_ASSIGN(UniqueFd tree, context.ask_parent());
+    OCIRUN_TRY_ASSIGN(UniqueFd tree, context.ask_parent());
     if (tree) {
       Placement placement = placement_of(mount);
       placement.attributes = placement.recursive_attributes = {};  // the parent has set them
@@ -185,16 +185,16 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
       if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
         return place_host_directory(mount, point, *directory, *host);
   if (!made) return std::unexpected(with_hint(std::move(made).error(), context, mount));
-  TRY(label_root(context, mount, *made));
-  TRY(change_propagation(context.procfs, *made, mount.propagation,
-                         recursion_of(mount.propagation_recursive)));
+  OCIRUN_TRY(label_root(context, mount, *made));
+  OCIRUN_TRY(change_propagation(context.procfs, *made, mount.propagation,
+                                recursion_of(mount.propagation_recursive)));
   return made;
 }
 
 /// `remount`: changes the attributes of an existing mount, and also the filesystem's options if
 /// some are given and `bind` is not.
 Result<void> remount(const MountContext& context, const Mount& mount) {
-  TRY_ASSIGN(const UniqueFd target, context.root.open(mount.destination, O_PATH));
+  OCIRUN_TRY_ASSIGN(const UniqueFd target, context.root.open(mount.destination, O_PATH));
   const Filesystem filesystem = {.type = mount.type,
                                  .source = {},
                                  .superblock_flags = mount.superblock_flags,
@@ -207,14 +207,15 @@ Result<void> remount(const MountContext& context, const Mount& mount) {
     auto done = reconfigure(target, filesystem);
     if (!done && done.error().number() == ENOSYS)
       done = legacy::reconfigure(context.procfs, target, filesystem);
-    TRY(std::move(done));
+    OCIRUN_TRY(std::move(done));
   }
   if (!mount.recursive_attributes.empty())
-    TRY(change_attributes(context.procfs, target, mount.recursive_attributes, Recursion::kTree));
+    OCIRUN_TRY(
+        change_attributes(context.procfs, target, mount.recursive_attributes, Recursion::kTree));
   if (!mount.attributes.empty()) {
     auto done = change_attributes(context.procfs, target, mount.attributes, Recursion::kTop);
     if (!done && done.error().number() == EINVAL) done.error().within("remount: no mount point?");
-    TRY(std::move(done));
+    OCIRUN_TRY(std::move(done));
   }
   return change_propagation(context.procfs, target, mount.propagation,
                             recursion_of(mount.propagation_recursive));
@@ -226,10 +227,11 @@ Result<UniqueFd> place(const MountContext& context, const Mount& mount, UniqueFd
                        std::uint64_t held_back) {
   UniqueFd source;
   if (mount.bind && !opened) {
-    TRY_ASSIGN(source, open_bind_source(context.procfs, mount));
+    OCIRUN_TRY_ASSIGN(source, open_bind_source(context.procfs, mount));
   }
   const Fd origin = opened ? Fd(opened) : Fd(source);
-  TRY_ASSIGN(const MountPoint point, open_mount_point(context.root, context.procfs, mount, origin));
+  OCIRUN_TRY_ASSIGN(const MountPoint point,
+                    open_mount_point(context.root, context.procfs, mount, origin));
   if (opened) return place_tree(point, DetachedMount(std::move(opened)), placement_of(mount));
   if (mount.bind)
     return within(place_bind(point, source, placement_of(mount)), "bind " + mount.source);
@@ -239,15 +241,15 @@ Result<UniqueFd> place(const MountContext& context, const Mount& mount, UniqueFd
 
 Result<std::optional<UnfinishedMount>> make(const MountContext& context, const Mount& mount,
                                             UniqueFd opened) {
-  TRY(check_request(mount, static_cast<bool>(opened)));
+  OCIRUN_TRY(check_request(mount, static_cast<bool>(opened)));
   if (mount.remount) {
-    TRY(remount(context, mount));
+    OCIRUN_TRY(remount(context, mount));
     return std::nullopt;
   }
   const std::string path = clean_path(mount.destination.string());
   const bool is_dev = is_dev_directory(path) && !mount.bind;
   const std::uint64_t held_back = is_dev ? mount.attributes.set & MOUNT_ATTR_RDONLY : 0;
-  TRY_ASSIGN(UniqueFd made, place(context, mount, std::move(opened), held_back));
+  OCIRUN_TRY_ASSIGN(UniqueFd made, place(context, mount, std::move(opened), held_back));
   if (path == "/") {  // M-16: this mount becomes the root
     context.root = SafeDir(std::move(made));
     return std::nullopt;
@@ -283,23 +285,23 @@ bool wants_early_open(const Mount& mount) {
 }
 
 Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount) {
-  TRY_ASSIGN(const UniqueFd source,
-             within(open_bind_source(procfs, mount), "mount " + mount.destination.string()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd source,
+                    within(open_bind_source(procfs, mount), "mount " + mount.destination.string()));
   return clone_bind(mount, source);
 }
 
 Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace) {
   if (!mount.bind)
     return refuse("mount {}: only a bind mount can be id-mapped", mount.destination.string());
-  TRY_ASSIGN(UniqueFd tree, open_bind(procfs, mount));
-  TRY(id_map_bind(tree, mount, user_namespace));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, open_bind(procfs, mount));
+  OCIRUN_TRY(id_map_bind(tree, mount, user_namespace));
   return tree;
 }
 
 Result<UniqueFd> clone_bind(const Mount& mount, Fd source) {
-  TRY_ASSIGN(DetachedMount tree,
-             within(DetachedMount::clone_of(source, recursion_of(mount.recursive)),
-                    "mount {}: bind {}", mount.destination.string(), mount.source));
+  OCIRUN_TRY_ASSIGN(DetachedMount tree,
+                    within(DetachedMount::clone_of(source, recursion_of(mount.recursive)),
+                           "mount {}: bind {}", mount.destination.string(), mount.source));
   return std::move(tree).release();
 }
 

@@ -34,21 +34,21 @@ bool is_kernel_filesystem(const Mount& mount) {
 }
 
 Result<bool> is_on_procfs(Fd fd) {
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(fd));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(fd));
   return filesystem.magic == PROC_SUPER_MAGIC;
 }
 
 Result<bool> is_procfs_root(Fd fd) {
-  TRY_ASSIGN(const bool on_procfs, is_on_procfs(fd));
+  OCIRUN_TRY_ASSIGN(const bool on_procfs, is_on_procfs(fd));
   if (!on_procfs) return false;
-  TRY_ASSIGN(const struct stat info, sys::fstat(fd));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(fd));
   return info.st_ino == kProcRootInode;
 }
 
 /// The path of `target` below `root`, from the kernel, with all symlinks resolved.
 Result<std::string> resolved_path(const SafeDir& root, const Procfs& procfs, Fd target) {
-  TRY_ASSIGN(const std::string top, procfs.path_of(root.fd()));
-  TRY_ASSIGN(std::string path, procfs.path_of(target));
+  OCIRUN_TRY_ASSIGN(const std::string top, procfs.path_of(root.fd()));
+  OCIRUN_TRY_ASSIGN(std::string path, procfs.path_of(target));
   if (top != "/" && path.starts_with(top)) path.erase(0, top.size());
   return path;
 }
@@ -59,7 +59,7 @@ Result<void> check_inside_proc(const Mount& mount, std::string_view name, Fd sou
   if (name.empty()) {
     if (!mount.bind && mount.type == "proc") return {};
     if (mount.bind) {
-      TRY_ASSIGN(const bool procfs, is_procfs_root(source));
+      OCIRUN_TRY_ASSIGN(const bool procfs, is_procfs_root(source));
       if (procfs) return {};
     }
     return refuse("only a procfs can be mounted there: type \"proc\", or a bind mount of one");
@@ -77,9 +77,9 @@ Result<void> check_proc_policy(const SafeDir& root, const Procfs& procfs, const 
                                Fd target, Fd source) {
   const std::string path = clean_path(mount.destination.string());
   if (const auto name = name_in_proc(path)) return check_inside_proc(mount, *name, source);
-  TRY_ASSIGN(const bool on_procfs, is_on_procfs(target));
+  OCIRUN_TRY_ASSIGN(const bool on_procfs, is_on_procfs(target));
   if (!on_procfs) return {};
-  TRY_ASSIGN(const std::string real, resolved_path(root, procfs, target));
+  OCIRUN_TRY_ASSIGN(const std::string real, resolved_path(root, procfs, target));
   if (const auto name = name_in_proc(real)) return check_inside_proc(mount, *name, source);
   return {};
 }
@@ -93,7 +93,7 @@ Result<UniqueFd> open_ordinary_directory(const SafeDir& root, const Mount& mount
   };
   auto target = root.open(mount.destination, O_PATH | O_DIRECTORY, SafeDir::Symlinks::kRefuse);
   if (!target && target.error().number() == ENOENT) {
-    TRY(root.make_directories(mount.destination));
+    OCIRUN_TRY(root.make_directories(mount.destination));
     target = root.open(mount.destination, O_PATH | O_DIRECTORY, SafeDir::Symlinks::kRefuse);
   }
   if (!target && (target.error().number() == ELOOP || target.error().number() == ENOTDIR))
@@ -103,7 +103,7 @@ Result<UniqueFd> open_ordinary_directory(const SafeDir& root, const Mount& mount
 
 Result<UniqueFd> make_target(const SafeDir& root, const Mount& mount, Fd source) {
   if (source.value < 0) return root.make_directories(mount.destination);
-  TRY_ASSIGN(const struct stat info, sys::fstat(source));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(source));
   return S_ISDIR(info.st_mode) ? root.make_directories(mount.destination)
                                : root.make_file(mount.destination);
 }
@@ -114,16 +114,16 @@ Result<MountPoint> open_mount_point(const SafeDir& root, const Procfs& procfs, c
                                     Fd source) {
   MountPoint point{root, procfs, mount.destination, UniqueFd(), false};
   if (is_kernel_filesystem(mount)) {
-    TRY_ASSIGN(point.target, open_ordinary_directory(root, mount));
+    OCIRUN_TRY_ASSIGN(point.target, open_ordinary_directory(root, mount));
   } else if (auto target = root.open(mount.destination, O_PATH)) {
     point.target = *std::move(target);
   } else if (target.error().number() == ENOENT) {
-    TRY_ASSIGN(point.target, make_target(root, mount, source));
+    OCIRUN_TRY_ASSIGN(point.target, make_target(root, mount, source));
     point.created = true;
   } else {
     return std::unexpected(std::move(target).error());
   }
-  TRY(check_proc_policy(root, procfs, mount, point.target, source));
+  OCIRUN_TRY(check_proc_policy(root, procfs, mount, point.target, source));
   return point;
 }
 

@@ -37,9 +37,9 @@ Result<void> set_all(Fd mount, const Placement& wanted) {
   const Propagation tree = whole_tree ? wanted.propagation : Propagation::kUnchanged;
   const Propagation top = whole_tree ? Propagation::kUnchanged : wanted.propagation;
   if (!wanted.recursive_attributes.empty() || tree != Propagation::kUnchanged)
-    TRY(set_mount_attributes(mount, wanted.recursive_attributes, Recursion::kTree, tree));
+    OCIRUN_TRY(set_mount_attributes(mount, wanted.recursive_attributes, Recursion::kTree, tree));
   if (!wanted.attributes.empty() || top != Propagation::kUnchanged)
-    TRY(set_mount_attributes(mount, wanted.attributes, Recursion::kTop, top));
+    OCIRUN_TRY(set_mount_attributes(mount, wanted.attributes, Recursion::kTop, top));
   return {};
 }
 
@@ -49,9 +49,10 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
     return fail(ENOSYS, "recursive mount options (rro, rnosuid, …): {}",
                 why_absent(SYS_mount_setattr, "mount_setattr, Linux 5.12"));
   if (wanted.propagation != Propagation::kUnchanged)
-    TRY(legacy::change_propagation(procfs, mount, wanted.propagation,
-                                   wanted.propagation_recursion));
-  if (!wanted.attributes.empty()) TRY(legacy::change_attributes(procfs, mount, wanted.attributes));
+    OCIRUN_TRY(legacy::change_propagation(procfs, mount, wanted.propagation,
+                                          wanted.propagation_recursion));
+  if (!wanted.attributes.empty())
+    OCIRUN_TRY(legacy::change_attributes(procfs, mount, wanted.attributes));
   return {};
 }
 
@@ -59,7 +60,7 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
 /// otherwise a second attempt would mount another tree on top of the bind.
 Result<void> set_all_or_unmount(const Procfs& procfs, Fd mount, const Placement& wanted) {
   auto set = set_all_by_mount2(procfs, mount, wanted);
-  if (!set) static_cast<void>(legacy::unmount(procfs, mount));
+  if (!set) ignore(legacy::unmount(procfs, mount));
   return set;
 }
 
@@ -67,10 +68,10 @@ Result<DetachedMount> make_filled(const MountPoint& point, const Filesystem& fil
                                   std::uint64_t attributes, const Fill& fill) {
   if (fill == nullptr) return DetachedMount::of_filesystem(filesystem, attributes);
   const std::uint64_t writable = attributes & ~std::uint64_t{MOUNT_ATTR_RDONLY};
-  TRY_ASSIGN(DetachedMount made, DetachedMount::of_filesystem(filesystem, writable));
-  TRY(fill(point.target, made.fd()));
+  OCIRUN_TRY_ASSIGN(DetachedMount made, DetachedMount::of_filesystem(filesystem, writable));
+  OCIRUN_TRY(fill(point.target, made.fd()));
   if (writable != attributes)
-    TRY(set_mount_attributes(made.fd(), {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop));
+    OCIRUN_TRY(set_mount_attributes(made.fd(), {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop));
   return made;
 }
 
@@ -78,16 +79,16 @@ Result<UniqueFd> place_by_mount2(const MountPoint& point, const Filesystem& file
                                  std::uint64_t attributes, const Fill& fill) {
   if (fill == nullptr) return legacy::place_filesystem(point, filesystem, attributes);
   const std::uint64_t writable = attributes & ~std::uint64_t{MOUNT_ATTR_RDONLY};
-  TRY_ASSIGN(UniqueFd made, legacy::place_filesystem(point, filesystem, writable));
-  TRY(fill(point.target, made));
+  OCIRUN_TRY_ASSIGN(UniqueFd made, legacy::place_filesystem(point, filesystem, writable));
+  OCIRUN_TRY(fill(point.target, made));
   if (writable != attributes)
-    TRY(legacy::change_attributes(point.procfs, made, {.set = MOUNT_ATTR_RDONLY}));
+    OCIRUN_TRY(legacy::change_attributes(point.procfs, made, {.set = MOUNT_ATTR_RDONLY}));
   return made;
 }
 
 Result<UniqueFd> attached(const MountPoint& point, Result<DetachedMount> made) {
   if (!made) return std::unexpected(std::move(made).error());
-  TRY(made->attach(point.target));
+  OCIRUN_TRY(made->attach(point.target));
   return std::move(*made).release();
 }
 
@@ -101,8 +102,8 @@ Result<UniqueFd> place_bind(const MountPoint& point, Fd source, const Placement&
   Result<UniqueFd> made = tree ? place_tree(point, *std::move(tree), placement)
                                : std::unexpected(std::move(tree).error());
   if (!lacks_call(made)) return made;
-  TRY_ASSIGN(UniqueFd bound, legacy::place_bind(point, source, placement.recursion));
-  TRY(set_all_or_unmount(point.procfs, bound, placement));
+  OCIRUN_TRY_ASSIGN(UniqueFd bound, legacy::place_bind(point, source, placement.recursion));
+  OCIRUN_TRY(set_all_or_unmount(point.procfs, bound, placement));
   return bound;
 }
 
@@ -115,12 +116,12 @@ Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
   if (unbindable) first.propagation = Propagation::kUnchanged;
   const Result<void> set = set_all(tree.fd(), first);
   if (!set && !lacks_call(set)) return std::unexpected(set.error());
-  TRY(tree.attach(point.target));
+  OCIRUN_TRY(tree.attach(point.target));
   UniqueFd mount = std::move(tree).release();
-  if (!set) TRY(set_all_or_unmount(point.procfs, mount, first));
+  if (!set) OCIRUN_TRY(set_all_or_unmount(point.procfs, mount, first));
   if (unbindable)
-    TRY(change_propagation(point.procfs, mount, placement.propagation,
-                           placement.propagation_recursion));
+    OCIRUN_TRY(change_propagation(point.procfs, mount, placement.propagation,
+                                  placement.propagation_recursion));
   return mount;
 }
 

@@ -18,18 +18,19 @@ Result<UniqueFd> make_root_namespace(const HostPath& rootfs) {
 }
 
 Result<MountSurroundings> MountSurroundings::of_caller(const Procfs& procfs) {
-  TRY_ASSIGN(const UniqueFd namespaces, procfs.open_file("self/ns", O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(UniqueFd mount_namespace, sys::openat(namespaces, "mnt", O_RDONLY));
-  TRY_ASSIGN(UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(UniqueFd directory, sys::open(".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd namespaces, procfs.open_file("self/ns", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd mount_namespace, sys::openat(namespaces, "mnt", O_RDONLY));
+  OCIRUN_TRY_ASSIGN(UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory, sys::open(".", O_PATH | O_DIRECTORY));
   return MountSurroundings(std::move(mount_namespace), std::move(root), std::move(directory));
 }
 
 Result<void> MountSurroundings::restore() const {
-  TRY(enter_mount_namespace(namespace_));
-  TRY(sys::fchdir(root_));  // the caller's root may be another one than that of the namespace
-  TRY(sys::chroot("."));
-  [[maybe_unused]] const auto ignored = sys::fchdir(directory_);  // the caller may not search it
+  OCIRUN_TRY(enter_mount_namespace(namespace_));
+  OCIRUN_TRY(
+      sys::fchdir(root_));  // the caller's root may be another one than that of the namespace
+  OCIRUN_TRY(sys::chroot("."));
+  ignore(sys::fchdir(directory_));  // the caller may not search it
   return {};
 }
 

@@ -29,19 +29,20 @@ Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
 /// time is safe, because the path comes from the operator.
 Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs,
                                  const AnnounceMount& announce) {
-  TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
   const SafeDir host_root(std::move(above));
-  TRY_ASSIGN(UniqueFd target, host_root.open(RootfsPath(rootfs.string()), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd target,
+                    host_root.open(RootfsPath(rootfs.string()), O_PATH | O_DIRECTORY));
   const MountPoint point{host_root, procfs, RootfsPath(rootfs.string()), std::move(target), false};
-  TRY_ASSIGN(UniqueFd made, legacy::place_bind(point, directory, Recursion::kTree));
-  if (announce) TRY(announce(made));
+  OCIRUN_TRY_ASSIGN(UniqueFd made, legacy::place_bind(point, directory, Recursion::kTree));
+  if (announce) OCIRUN_TRY(announce(made));
   return SafeDir(std::move(made));
 }
 
 Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
                             Propagation isolation, const AnnounceMount& announce) {
   const bool from_parent = static_cast<bool>(opened);
-  TRY_ASSIGN(const UniqueFd directory, open_attachment(rootfs, from_parent));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_attachment(rootfs, from_parent));
   if (!from_parent) {
     auto clone = DetachedMount::clone_of(directory, Recursion::kTree);
     if (!clone && clone.error().number() == ENOSYS)
@@ -50,8 +51,8 @@ Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procf
     opened = std::move(*clone).release();
   }
   DetachedMount tree(std::move(opened));
-  if (from_parent) TRY(change_propagation(procfs, tree.fd(), isolation, Recursion::kTree));
-  if (announce) TRY(announce(tree.fd()));
+  if (from_parent) OCIRUN_TRY(change_propagation(procfs, tree.fd(), isolation, Recursion::kTree));
+  if (announce) OCIRUN_TRY(announce(tree.fd()));
   if (auto done = tree.attach(directory); !done) {
     if (done.error().number() == ENOSYS && !from_parent)
       return attach_by_mount2(rootfs, directory, procfs, nullptr);
@@ -64,7 +65,7 @@ Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procf
 /// below `root` belong to the container and are left out.
 Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
                                                        const Procfs& procfs) {
-  TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
+  OCIRUN_TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
   std::vector<std::string> found;
   for (std::string_view rest = mountinfo; const auto entry = next_mount(rest);) {
     if (entry->type != "proc" && entry->type != "sysfs") continue;
@@ -85,7 +86,7 @@ struct Found {
 class Finder {
  public:
   static Result<Finder> below(const SafeDir& root) {
-    TRY_ASSIGN(const struct stat info, sys::fstat(root.fd()));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(root.fd()));
     return Finder(root, info);
   }
 
@@ -96,8 +97,8 @@ class Finder {
     auto file = root_.open(path, O_PATH);
     if (is_missing(file)) return std::nullopt;
     if (!file) return std::unexpected(std::move(file).error());
-    TRY_ASSIGN(const struct stat info, sys::fstat(*file));
-    TRY_ASSIGN(const bool is_root, is_the_root(*file, info));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*file));
+    OCIRUN_TRY_ASSIGN(const bool is_root, is_the_root(*file, info));
     return Found{
         .file = *std::move(file), .is_directory = S_ISDIR(info.st_mode), .is_root = is_root};
   }
@@ -107,8 +108,8 @@ class Finder {
 
   Result<bool> is_the_root(Fd file, const struct stat& info) const {
     if (info.st_dev != root_info_.st_dev || info.st_ino != root_info_.st_ino) return false;
-    TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_.fd()));
-    TRY_ASSIGN(const std::uint64_t other, sys::mount_id(file));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_.fd()));
+    OCIRUN_TRY_ASSIGN(const std::uint64_t other, sys::mount_id(file));
     return mount == other;
   }
 
@@ -126,7 +127,7 @@ class Masks {
   }
 
   Result<void> cover(const RootfsPath& path) {
-    TRY_ASSIGN(std::optional<Found> found, finder_.find(path));
+    OCIRUN_TRY_ASSIGN(std::optional<Found> found, finder_.find(path));
     if (!found) return {};
     if (found->is_root) return refuse("the root itself cannot be masked");
     const MountPoint point{finder_.root(), procfs_, path, std::move(found->file), false};
@@ -142,7 +143,7 @@ class Masks {
 
   Result<void> attach(Cover& cover, const MountPoint& point) {
     if (cover.attached) {
-      TRY(place_bind(point, cover.first, Placement()));
+      OCIRUN_TRY(place_bind(point, cover.first, Placement()));
       return {};
     }
     cover.attached = true;
@@ -157,8 +158,8 @@ class Masks {
       if (done || done.error().number() != ENOSYS) return done;
     }
     // Without detached mounts: the container's own /dev/null, verified through its descriptor.
-    TRY_ASSIGN(null_.owned, finder_.root().open(dev_path("null"), O_PATH | O_NOFOLLOW));
-    TRY(verify_null(null_.owned));
+    OCIRUN_TRY_ASSIGN(null_.owned, finder_.root().open(dev_path("null"), O_PATH | O_NOFOLLOW));
+    OCIRUN_TRY(verify_null(null_.owned));
     null_.first = null_.owned;
     null_.attached = true;
     return attach(null_, point);
@@ -200,7 +201,7 @@ bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
 }
 
 Result<void> make_read_only(const Finder& finder, const Procfs& procfs, const RootfsPath& path) {
-  TRY_ASSIGN(std::optional<Found> found, finder.find(path));
+  OCIRUN_TRY_ASSIGN(std::optional<Found> found, finder.find(path));
   if (!found) return {};
   // A bind onto the root would have no effect, because the process's root is the mount below it.
   if (found->is_root) return make_root_read_only(procfs);
@@ -208,7 +209,7 @@ Result<void> make_read_only(const Finder& finder, const Procfs& procfs, const Ro
   Placement placement;
   placement.recursion = Recursion::kTree;  // mounts below stay visible
   placement.attributes.set = MOUNT_ATTR_RDONLY;
-  TRY(place_bind(point, point.target, placement));
+  OCIRUN_TRY(place_bind(point, point.target, placement));
   return {};
 }
 
@@ -239,33 +240,33 @@ Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Pro
 }
 
 Result<void> pivot_into(const SafeDir& root) {
-  TRY_ASSIGN(const UniqueFd old_root, sys::open("/", O_PATH | O_DIRECTORY));
-  TRY(sys::fchdir(root.fd()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd old_root, sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(sys::fchdir(root.fd()));
   auto pivoted = sys::pivot_root(".", ".");
   if (!pivoted && pivoted.error().number() == EINVAL)
     pivoted.error().within(
         "pivot_root leaves neither an initramfs nor a chroot below a shared mount: use --no-pivot");
-  TRY(std::move(pivoted));
+  OCIRUN_TRY(std::move(pivoted));
   // The old root is now mounted on top of the new one.
-  TRY(sys::fchdir(old_root));
-  TRY(within(sys::unmount(".", sys::kDetach), "leave the host's root"));
+  OCIRUN_TRY(sys::fchdir(old_root));
+  OCIRUN_TRY(within(sys::unmount(".", sys::kDetach), "leave the host's root"));
   return sys::chdir("/");
 }
 
 Result<void> move_into(const SafeDir& root, const Procfs& procfs) {
-  TRY_ASSIGN(const std::string path, procfs.path_of(root.fd()));
-  TRY_ASSIGN(const std::vector<std::string> mounts, kernel_mounts_outside(path, procfs));
+  OCIRUN_TRY_ASSIGN(const std::string path, procfs.path_of(root.fd()));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> mounts, kernel_mounts_outside(path, procfs));
   for (const std::string& mount : mounts)
-    TRY(within(sys::unmount(mount.c_str(), sys::kDetach), "take " + mount + " away"));
-  TRY(sys::fchdir(root.fd()));
-  TRY(within(sys::mount(".", "/", nullptr, MS_MOVE, nullptr), "move the rootfs to /"));
-  TRY(sys::chroot("."));
+    OCIRUN_TRY(within(sys::unmount(mount.c_str(), sys::kDetach), "take " + mount + " away"));
+  OCIRUN_TRY(sys::fchdir(root.fd()));
+  OCIRUN_TRY(within(sys::mount(".", "/", nullptr, MS_MOVE, nullptr), "move the rootfs to /"));
+  OCIRUN_TRY(sys::chroot("."));
   return sys::chdir("/");
 }
 
 Result<void> chroot_into(const SafeDir& root) {
-  TRY(sys::fchdir(root.fd()));
-  TRY(sys::chroot("."));
+  OCIRUN_TRY(sys::fchdir(root.fd()));
+  OCIRUN_TRY(sys::chroot("."));
   return sys::chdir("/");
 }
 
@@ -277,7 +278,7 @@ Result<void> set_root_propagation(Propagation propagation, Recursion recursion) 
 }
 
 Result<void> make_root_read_only(const Procfs& procfs) {
-  TRY_ASSIGN(const UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
   return within(change_attributes(procfs, root, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop),
                 "make / read-only");
 }
@@ -285,32 +286,33 @@ Result<void> make_root_read_only(const Procfs& procfs) {
 Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
                         std::span<const RootfsPath> paths, Fd verified_null_mount,
                         std::string_view mount_label) {
-  TRY_ASSIGN(const Finder finder, Finder::below(root));
+  OCIRUN_TRY_ASSIGN(const Finder finder, Finder::below(root));
   Masks masks(finder, procfs, verified_null_mount, mount_label);
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!stands_before(paths, i))
-      TRY(within(masks.cover(paths[i]), "/linux/maskedPaths/{}: mask {}", i, paths[i].string()));
+      OCIRUN_TRY(
+          within(masks.cover(paths[i]), "/linux/maskedPaths/{}: mask {}", i, paths[i].string()));
   return {};
 }
 
 Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
                                   std::span<const RootfsPath> paths) {
-  TRY_ASSIGN(const Finder finder, Finder::below(root));
+  OCIRUN_TRY_ASSIGN(const Finder finder, Finder::below(root));
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!stands_before(paths, i))
-      TRY(within(make_read_only(finder, procfs, paths[i]),
-                 "/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string()));
+      OCIRUN_TRY(within(make_read_only(finder, procfs, paths[i]),
+                        "/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string()));
   return {};
 }
 
 Result<UniqueFd> open_null_mount() {
-  TRY_ASSIGN(const UniqueFd null, open_verified_null());
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, open_verified_null());
   auto mount = DetachedMount::clone_of(null, Recursion::kTop);
   if (!mount && mount.error().number() == ENOSYS) return UniqueFd();
   if (!mount) return std::unexpected(std::move(mount).error());
   // Sets the attributes before any process can reach the mount. An error is ignored, because
   // mask_paths() sets the attributes again after it has attached the mount.
-  static_cast<void>(set_mount_attributes(mount->fd(), kHostNode, Recursion::kTop));
+  ignore(set_mount_attributes(mount->fd(), kHostNode, Recursion::kTop));
   return std::move(*mount).release();
 }
 

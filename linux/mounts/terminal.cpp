@@ -25,7 +25,7 @@ constexpr std::uint64_t kPtmxInode = 2;  // the same in each devpts instance
 constexpr std::chrono::seconds kPeerPatience{10};
 
 Result<void> verify_devpts(Fd fd, const char* what) {
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(fd));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(fd));
   if (filesystem.magic != DEVPTS_SUPER_MAGIC) return refuse("{} is not on a devpts", what);
   return {};
 }
@@ -34,9 +34,9 @@ Result<void> verify_devpts(Fd fd, const char* what) {
 /// the node is verified (runc CVE-2025-52565).
 Result<UniqueFd> open_verified_ptmx(const SafeDir& root) {
   const RootfsPath path = dev_path("pts/ptmx");
-  TRY_ASSIGN(UniqueFd ptmx, root.open(path, O_PATH | O_NOFOLLOW));
-  TRY(verify_devpts(ptmx, path.string().c_str()));
-  TRY_ASSIGN(const struct stat info, sys::fstat(ptmx));
+  OCIRUN_TRY_ASSIGN(UniqueFd ptmx, root.open(path, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY(verify_devpts(ptmx, path.string().c_str()));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(ptmx));
   if (!S_ISCHR(info.st_mode) || info.st_rdev != makedev(5, 2) || info.st_ino != kPtmxInode)
     return refuse("{} is not the ptmx of a devpts", path.string());
   return ptmx;
@@ -49,7 +49,7 @@ Result<UniqueFd> open_peer(Fd master) {
   const int fd = ::ioctl(master.value, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return sys::last_error("open the pty's other end");
   UniqueFd slave(fd);
-  TRY(verify_devpts(slave, "the pty"));
+  OCIRUN_TRY(verify_devpts(slave, "the pty"));
   return slave;
 }
 
@@ -62,7 +62,7 @@ Result<void> set_size(Fd terminal, ConsoleSize size) {
 }
 
 Result<void> give_to(Fd slave, Uid owner) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(slave));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(slave));
   if (info.st_uid == owner.value()) return {};
   return within(sys::fchown(slave, owner.value(), info.st_gid), "give the terminal to user {}",
                 owner.value());
@@ -70,23 +70,24 @@ Result<void> give_to(Fd slave, Uid owner) {
 
 Result<Terminal> open_pty(const SafeDir& root, const Procfs& procfs,
                           std::optional<ConsoleSize> size, Uid owner) {
-  TRY_ASSIGN(const UniqueFd ptmx, open_verified_ptmx(root));
+  OCIRUN_TRY_ASSIGN(const UniqueFd ptmx, open_verified_ptmx(root));
   Terminal terminal;
-  TRY_ASSIGN(terminal.master, procfs.reopen(ptmx, O_RDWR | O_NOCTTY));
-  TRY_ASSIGN(terminal.slave, open_peer(terminal.master));
-  if (size) TRY(set_size(terminal.slave, *size));
-  TRY(give_to(terminal.slave, owner));
+  OCIRUN_TRY_ASSIGN(terminal.master, procfs.reopen(ptmx, O_RDWR | O_NOCTTY));
+  OCIRUN_TRY_ASSIGN(terminal.slave, open_peer(terminal.master));
+  if (size) OCIRUN_TRY(set_size(terminal.slave, *size));
+  OCIRUN_TRY(give_to(terminal.slave, owner));
   return terminal;
 }
 
 /// Makes, or else opens, the file that the terminal covers, in the present /dev of the container.
 Result<UniqueFd> open_console_file(const SafeDir& root, const RootfsPath& path) {
-  TRY_ASSIGN(const SafeDir::Entry where, root.entry(path));
+  OCIRUN_TRY_ASSIGN(const SafeDir::Entry where, root.entry(path));
   auto made =
       sys::openat(where.parent, where.name.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (made || made.error().number() != EEXIST) return made;
-  TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, where.name.c_str(), O_PATH | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat info, sys::fstat(found));
+  OCIRUN_TRY_ASSIGN(UniqueFd found,
+                    sys::openat(where.parent, where.name.c_str(), O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(found));
   if (S_ISLNK(info.st_mode) || S_ISDIR(info.st_mode))
     return refuse("it is a symlink or a directory");
   return found;
@@ -113,7 +114,8 @@ Result<void> attach_console(const SafeDir& root, const Procfs& procfs, Fd slave)
   if (!file) return std::unexpected(std::move(file.error().within(path.string())));
   const MountPoint point{root, procfs, path, *std::move(file), false};
   // The descriptor lies on the container's own devpts, so the bind clones the terminal itself.
-  TRY(within(place_bind(point, slave, Placement()), "bind the terminal on " + path.string()));
+  OCIRUN_TRY(
+      within(place_bind(point, slave, Placement()), "bind the terminal on " + path.string()));
   return {};
 }
 
@@ -165,7 +167,7 @@ Result<UniqueFd> connect_unix(const HostPath& path) {
   auto address = address_of(path.string());
   UniqueFd node;  // open until connected: the address names it instead of a path that is too long
   if (!address) {
-    TRY_ASSIGN(node, sys::open(path.c_str(), O_PATH));
+    OCIRUN_TRY_ASSIGN(node, sys::open(path.c_str(), O_PATH));
     address = address_of(host_fd_link(node));
   }
   if (!address) return std::unexpected(std::move(address).error());

@@ -52,8 +52,8 @@ std::string map_text(const std::vector<IdMapping>& mappings) {
 // Writes `text` by one write(2), because the kernel accepts only one write to a map file.
 Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_view text) {
   const std::string path = fmt::format("{}/{}", pid, name);
-  TRY_ASSIGN(const UniqueFd fd,
-             sys::openat(procfs, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd,
+                    sys::openat(procfs, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   return within(sys::write_once(fd, text), "write {}", name);
 }
 
@@ -95,11 +95,11 @@ Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>&
     for (const std::uint32_t number : {line.container_id, line.host_id, line.size})
       words.push_back(fmt::format("{}", number));
   const ExecArguments arguments(std::move(words), {});
-  TRY_ASSIGN(Pipe ends, make_pipe());
-  TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(Pipe ends, make_pipe());
+  OCIRUN_TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
   if (child.pid == 0) become_map_program(path, arguments, ends.writer);
   ends.writer.reset();
-  TRY_ASSIGN(ProgramEnd end, await_program(std::move(child), ends.reader, kMostWords, path));
+  OCIRUN_TRY_ASSIGN(ProgramEnd end, await_program(std::move(child), ends.reader, kMostWords, path));
   const int status = end.status;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   const std::string reason = why_not_mapped(kind, mappings, own_id);
@@ -147,7 +147,7 @@ Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
   const std::uint32_t own_id = users ? ::geteuid() : ::getegid();
   if (!is_own_id_only(mappings, own_id)) return run_map_program(kind, pid, mappings, own_id);
   // user_namespaces(7): since Linux 3.19 the kernel demands "deny" before the gid map.
-  if (!users) TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
+  if (!users) OCIRUN_TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
   auto written = write_proc_file(procfs, pid, users ? "uid_map" : "gid_map", map_text(mappings));
   if (!written && written.error().number() == EPERM)
     if (std::string reason = why_map_is_refused(kind); !reason.empty())
@@ -162,7 +162,7 @@ Result<void> write_id_map(Fd procfs, int pid, IdKind kind, const std::vector<IdM
     if (written || written.error().number() != EPERM) return written;
   }
   // Reached also by root, where a capability is missing or the user namespace lacks the ids.
-  TRY(check_own_namespace(procfs, kind, mappings));
+  OCIRUN_TRY(check_own_namespace(procfs, kind, mappings));
   return write_unprivileged(procfs, pid, kind, mappings);
 }
 
@@ -196,7 +196,7 @@ Result<void> check_id_mappings(const std::vector<IdMapping>& mappings) {
   if (const std::size_t size = map_text(mappings).size(); size >= 4096)
     return refuse("{} mappings take {} bytes of text: the kernel takes at most 4095; merge some",
                   mappings.size(), size);
-  TRY(check_overlaps(mappings, &IdMapping::container_id, "container"));
+  OCIRUN_TRY(check_overlaps(mappings, &IdMapping::container_id, "container"));
   return check_overlaps(mappings, &IdMapping::host_id, "host");
 }
 
@@ -212,31 +212,31 @@ std::vector<IdMapping> parse_id_map(std::string_view text) {
 
 Result<std::vector<IdMapping>> read_id_map(Fd at, const std::string& path) {
   constexpr std::size_t kMostBytes = 64 * 1024;  // kMaxIdMappings lines of 33 bytes, with room
-  TRY_ASSIGN(const UniqueFd file, sys::openat(at, path.c_str(), O_RDONLY | O_CLOEXEC));
-  TRY_ASSIGN(const std::string text, within(sys::read_all(file, kMostBytes), path));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::openat(at, path.c_str(), O_RDONLY | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(const std::string text, within(sys::read_all(file, kMostBytes), path));
   return parse_id_map(text);
 }
 
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map) {
-  TRY(within(write_id_map(procfs, pid, IdKind::kUser, map.uids), "/linux/uidMappings"));
+  OCIRUN_TRY(within(write_id_map(procfs, pid, IdKind::kUser, map.uids), "/linux/uidMappings"));
   return within(write_id_map(procfs, pid, IdKind::kGroup, map.gids), "/linux/gidMappings");
 }
 
 Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
-  TRY_ASSIGN(const Child child, clone_process(CLONE_NEWUSER, Fd{}, Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(const Child child, clone_process(CLONE_NEWUSER, Fd{}, Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_descriptors_from(3);  // otherwise an inherited lock would live as long as this child
     for (;;) ::pause();         // the child only holds the namespace
   }
   const auto opened = [&]() -> Result<UniqueFd> {
-    TRY(write_id_map(procfs, child.pid, IdKind::kUser, map.uids));
-    TRY(write_id_map(procfs, child.pid, IdKind::kGroup, map.gids));
+    OCIRUN_TRY(write_id_map(procfs, child.pid, IdKind::kUser, map.uids));
+    OCIRUN_TRY(write_id_map(procfs, child.pid, IdKind::kGroup, map.gids));
     return open_namespace(procfs, child.pid, NamespaceKind::kUser);
   };
   auto fd = opened();
   ::kill(child.pid, SIGKILL);  // the pid cannot be reused before wait_for_child()
-  TRY(wait_for_child(child.pid));
+  OCIRUN_TRY(wait_for_child(child.pid));
   return fd;
 }
 

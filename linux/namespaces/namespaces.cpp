@@ -93,7 +93,7 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
 
 Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& path) {
   // O_NONBLOCK: opening a fifo would block.
-  TRY_ASSIGN(UniqueFd fd, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK));
   const int type = ::ioctl(fd.get(), NS_GET_NSTYPE);
   if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))
     return fail(EINVAL,
@@ -117,9 +117,10 @@ Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
   for (const NamespaceKind kind : kNamespaceKinds) {
     const Namespace* entry = set.find(kind);
     if (entry == nullptr || !entry->path) continue;
-    TRY_ASSIGN(PinnedNamespace one, within(pin_namespace(kind, entry->path->string()),
-                                           "/linux/namespaces/{}/path: join the {} namespace",
-                                           entry - set.entries().data(), config_name(kind)));
+    OCIRUN_TRY_ASSIGN(PinnedNamespace one,
+                      within(pin_namespace(kind, entry->path->string()),
+                             "/linux/namespaces/{}/path: join the {} namespace",
+                             entry - set.entries().data(), config_name(kind)));
     pinned.push_back(std::move(one));
   }
   return pinned;

@@ -119,7 +119,7 @@ std::vector<Sysctl> select_sysctls(std::span<const Sysctl> sysctls, SysctlsOf wa
 
 Result<void> write_sysctls(std::span<const Sysctl> sysctls) {
   if (sysctls.empty()) return {};
-  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kFull));
+  OCIRUN_TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kFull));
   return write_sysctls(sysctls, procfs);
 }
 

@@ -107,8 +107,8 @@ Result<void> Journal::is_back(const Departure& device) const {
 
 Result<std::vector<Departure>> Journal::read() const {
   if (::lseek(file_.value, 0, SEEK_SET) != 0) return fail(errno, "read the journal netdevices");
-  TRY_ASSIGN(const std::string text,
-             within(sys::read_all(file_, kMaxJournal), "read the journal netdevices"));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    within(sys::read_all(file_, kMaxJournal), "read the journal netdevices"));
   return parse_journal(text);
 }
 

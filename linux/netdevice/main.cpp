@@ -29,7 +29,7 @@ std::optional<Fd> network_namespace() {
 // The runtime kills a program that writes nothing for kProgramSilence. The return of thousands of
 // devices takes longer.
 void give_sign_of_life() {
-  static_cast<void>(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
+  ignore(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
 }
 
 // Called while this process holds the lock. The process that brings devices back takes the lock
@@ -47,11 +47,12 @@ Result<std::string> run(int argc, char** argv) {
   if (!moves && (verb != linux::kReturnVerb || argc != 2))
     return refuse("ocirun-netdevice is a part of ocirun and not for use by hand");
   const linux::Journal journal(Fd{linux::kJournalDescriptor});
-  TRY(journal.lock());
-  TRY(check_parent());
+  OCIRUN_TRY(journal.lock());
+  OCIRUN_TRY(check_parent());
   const auto container = network_namespace();
   if (moves) return linux::move_net_device({argv[2], argv[3]}, container.value_or(Fd{}), journal);
-  TRY_ASSIGN(const auto gone, linux::return_net_devices(container, journal, give_sign_of_life));
+  OCIRUN_TRY_ASSIGN(const auto gone,
+                    linux::return_net_devices(container, journal, give_sign_of_life));
   std::string lines;
   for (const std::string& name : gone) lines += name + '\n';
   return lines;

@@ -108,7 +108,7 @@ Result<void> add_addresses(const NetlinkSocket& socket, int index,
     request.add(IFA_FLAGS, flags);
     if (const auto label = new_label(address, old_name, new_name); !label.empty())
       request.add(IFA_LABEL, label);
-    TRY(within(socket.acknowledge(request), "add address " + address_text(address)));
+    OCIRUN_TRY(within(socket.acknowledge(request), "add address " + address_text(address)));
   }
   return {};
 }

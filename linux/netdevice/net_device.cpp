@@ -18,28 +18,29 @@ namespace {
 
 std::string random_name() {
   std::uint64_t number = 0;
-  [[maybe_unused]] const ssize_t ignored = ::getrandom(&number, sizeof number, 0);
+  ignore(::getrandom(&number, sizeof number, 0));
   return fmt::format("oci{:012x}", number & 0xFFFFFFFFFFFF);  // 15 bytes, the longest name
 }
 
 Result<std::string> move(const NetDevice& device, Fd target, const Journal& journal) {
-  TRY_ASSIGN(const Place here, Place::here());
-  TRY_ASSIGN(const Place there, Place::at(target));
-  TRY_ASSIGN(const Link before, read_link(here.socket, device.host_name));
+  OCIRUN_TRY_ASSIGN(const Place here, Place::here());
+  OCIRUN_TRY_ASSIGN(const Place there, Place::at(target));
+  OCIRUN_TRY_ASSIGN(const Link before, read_link(here.socket, device.host_name));
   Departure departure{.host_name = before.name,
                       .kind = before.kind,
                       .passing_name = random_name(),
                       .was_up = before.is_up,
                       .addresses = {}};
-  TRY_ASSIGN(departure.addresses, permanent_addresses(here.socket, before.index));
-  TRY(journal.leaves(departure));
-  TRY_ASSIGN(const Link arrived, send_link(here, there, before, departure.passing_name));
-  TRY(journal.arrived(departure, arrived.index));
-  TRY(rename_link(there.socket, arrived.index, device.container_name,
-                  "choose another, or a template such as \"eth%d\""));
-  TRY_ASSIGN(const Link named, read_link(there.socket, arrived.index));
-  TRY(add_addresses(there.socket, arrived.index, departure.addresses, before.name, named.name));
-  TRY(set_link_up(there.socket, arrived.index));
+  OCIRUN_TRY_ASSIGN(departure.addresses, permanent_addresses(here.socket, before.index));
+  OCIRUN_TRY(journal.leaves(departure));
+  OCIRUN_TRY_ASSIGN(const Link arrived, send_link(here, there, before, departure.passing_name));
+  OCIRUN_TRY(journal.arrived(departure, arrived.index));
+  OCIRUN_TRY(rename_link(there.socket, arrived.index, device.container_name,
+                         "choose another, or a template such as \"eth%d\""));
+  OCIRUN_TRY_ASSIGN(const Link named, read_link(there.socket, arrived.index));
+  OCIRUN_TRY(
+      add_addresses(there.socket, arrived.index, departure.addresses, before.name, named.name));
+  OCIRUN_TRY(set_link_up(there.socket, arrived.index));
   return named.name;
 }
 
@@ -48,7 +49,7 @@ Result<std::string> move(const NetDevice& device, Fd target, const Journal& jour
 Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
                                   const std::optional<Place>& there) {
   if (device.index_home != 0) {
-    TRY_ASSIGN(auto home, find_link(here.socket, device.index_home));
+    OCIRUN_TRY_ASSIGN(auto home, find_link(here.socket, device.index_home));
     // If the device was removed, another device may have its index.
     if (home && home->name != device.passing_name && home->name != device.host_name) home.reset();
     return home;
@@ -56,10 +57,11 @@ Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
   if (there) {
     // In a joined namespace, a process with CAP_NET_ADMIN may have replaced the device. Only a
     // device of the recorded kind is moved.
-    TRY_ASSIGN(auto away, device.index_there != 0 ? find_link(there->socket, device.index_there)
-                                                  : find_link(there->socket, device.passing_name));
+    OCIRUN_TRY_ASSIGN(auto away, device.index_there != 0
+                                     ? find_link(there->socket, device.index_there)
+                                     : find_link(there->socket, device.passing_name));
     if (away && away->kind == device.kind) {
-      TRY_ASSIGN(Link home, send_link(*there, here, *away, device.passing_name));
+      OCIRUN_TRY_ASSIGN(Link home, send_link(*there, here, *away, device.passing_name));
       return home;
     }
   }
@@ -70,19 +72,19 @@ enum class Whereabouts { kHome, kNowhere };
 
 Result<Whereabouts> bring_back(const Departure& device, const Place& here,
                                const std::optional<Place>& there, const Journal& journal) {
-  TRY_ASSIGN(const auto home, fetch(device, here, there));
+  OCIRUN_TRY_ASSIGN(const auto home, fetch(device, here, there));
   if (!home) {
-    TRY_ASSIGN(const auto stayed, find_link(here.socket, device.host_name));
+    OCIRUN_TRY_ASSIGN(const auto stayed, find_link(here.socket, device.host_name));
     const bool never_left = device.index_there == 0 && device.index_home == 0 && stayed;
     return never_left ? Whereabouts::kHome : Whereabouts::kNowhere;
   }
   // An error is ignored (the disk may be full), because only a later attempt needs this line.
-  if (device.index_home == 0) static_cast<void>(journal.came_home(device, home->index));
+  if (device.index_home == 0) ignore(journal.came_home(device, home->index));
   if (home->name != device.host_name)
-    TRY(rename_link(here.socket, home->index, device.host_name, "rename that one"));
-  TRY(add_addresses(here.socket, home->index, device.addresses, device.host_name,
-                    device.host_name));
-  if (device.was_up) TRY(set_link_up(here.socket, home->index));
+    OCIRUN_TRY(rename_link(here.socket, home->index, device.host_name, "rename that one"));
+  OCIRUN_TRY(add_addresses(here.socket, home->index, device.addresses, device.host_name,
+                           device.host_name));
+  if (device.was_up) OCIRUN_TRY(set_link_up(here.socket, home->index));
   return Whereabouts::kHome;
 }
 
@@ -96,11 +98,11 @@ Result<std::string> move_net_device(const NetDevice& device, Fd target, const Jo
 Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
                                                     const Journal& journal,
                                                     const std::function<void()>& after_each) {
-  TRY_ASSIGN(const std::vector<Departure> devices, journal.read());
-  TRY_ASSIGN(const Place here, Place::here());
+  OCIRUN_TRY_ASSIGN(const std::vector<Departure> devices, journal.read());
+  OCIRUN_TRY_ASSIGN(const Place here, Place::here());
   std::optional<Place> there;
   if (source) {
-    TRY_ASSIGN(there, Place::at(*source));
+    OCIRUN_TRY_ASSIGN(there, Place::at(*source));
   }
   std::vector<std::string> gone;
   Result<void> outcome;
@@ -108,13 +110,13 @@ Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
     if (device.is_back) continue;
     const auto found = bring_back(device, here, there, journal);
     if (found == Whereabouts::kNowhere) gone.push_back(device.host_name);
-    if (found) static_cast<void>(journal.is_back(device));
+    if (found) ignore(journal.is_back(device));
     if (!found && outcome)
       outcome = std::unexpected(
           Error(found.error()).within(fmt::format("network device {}", device.host_name)));
     after_each();
   }
-  TRY(std::move(outcome));
+  OCIRUN_TRY(std::move(outcome));
   return gone;
 }
 

@@ -10,8 +10,8 @@ namespace ocirun::linux {
 namespace {
 
 Result<Place> place_of(Result<NetlinkSocket> opened) {
-  TRY_ASSIGN(NetlinkSocket socket, std::move(opened));
-  TRY_ASSIGN(UniqueFd fd, socket.network_namespace());
+  OCIRUN_TRY_ASSIGN(NetlinkSocket socket, std::move(opened));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, socket.network_namespace());
   return Place{std::move(socket), std::move(fd)};
 }
 
@@ -29,7 +29,7 @@ std::string kind_in(const nlattr& info) {
 Result<Link> ask_for_link(const NetlinkSocket& socket, NetlinkMessage& request) {
   request.add(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   Link link;
-  TRY(socket.query(request, [&](const nlmsghdr& answer) {
+  OCIRUN_TRY(socket.query(request, [&](const nlmsghdr& answer) {
     if (answer.nlmsg_type != RTM_NEWLINK || mnl_nlmsg_get_payload_len(&answer) < sizeof(ifinfomsg))
       return;
     const auto* fixed = static_cast<const ifinfomsg*>(mnl_nlmsg_get_payload(&answer));
@@ -46,7 +46,7 @@ Result<Link> ask_for_link(const NetlinkSocket& socket, NetlinkMessage& request) 
 
 Result<std::optional<Link>> unless_missing(Result<Link> link) {
   if (!link && link.error().number() == ENODEV) return std::nullopt;
-  TRY_ASSIGN(Link found, std::move(link));
+  OCIRUN_TRY_ASSIGN(Link found, std::move(link));
   return found;
 }
 
@@ -110,7 +110,7 @@ Result<void> set_link_up(const NetlinkSocket& socket, int index) {
 Result<Link> send_link(const Place& from, const Place& to, const Link& link,
                        const std::string& passing_name) {
   const auto send = [&]() -> Result<Link> {
-    TRY_ASSIGN(const auto namesake, find_link(to.socket, link.name));
+    OCIRUN_TRY_ASSIGN(const auto namesake, find_link(to.socket, link.name));
     NetlinkMessage request = change_of(link.index);
     request.add(IFLA_NET_NS_FD, static_cast<std::uint32_t>(to.fd.get()));
     request.add(IFLA_IFNAME, passing_name);

@@ -102,8 +102,8 @@ Result<NetlinkSocket> NetlinkSocket::open() {
 }
 
 Result<NetlinkSocket> NetlinkSocket::open_in(Fd network_namespace) {
-  TRY_ASSIGN(const NetlinkSocket here, open());
-  TRY_ASSIGN(const UniqueFd own, here.network_namespace());
+  OCIRUN_TRY_ASSIGN(const NetlinkSocket here, open());
+  OCIRUN_TRY_ASSIGN(const UniqueFd own, here.network_namespace());
   if (::setns(network_namespace.value, CLONE_NEWNET) != 0)
     return fail(errno, "enter the container's network namespace");
   Result<NetlinkSocket> there = open();
@@ -134,8 +134,8 @@ Result<void> NetlinkSocket::query(NetlinkMessage& request, const Visitor& visit)
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return fail(got < 0 ? errno : EIO, "read a netlink answer");
     const void* answers = buffer.data();  // is aligned
-    TRY(read_answers(static_cast<const nlmsghdr*>(answers), static_cast<int>(got),
-                     (header->nlmsg_flags & NLM_F_ACK) != 0, visit, progress));
+    OCIRUN_TRY(read_answers(static_cast<const nlmsghdr*>(answers), static_cast<int>(got),
+                            (header->nlmsg_flags & NLM_F_ACK) != 0, visit, progress));
   }
   if (progress.interrupted) return fail(EAGAIN, "netlink: the list changed while it was read");
   return {};

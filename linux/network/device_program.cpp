@@ -52,16 +52,16 @@ int copy_beyond(Fd descriptor) { return ::fcntl(descriptor.value, F_DUPFD_CLOEXE
 
 Result<std::string> run_program(std::vector<std::string> words, Fd network_namespace,
                                 UniqueFd journal, const Interrupt& interrupt) {
-  TRY_ASSIGN(const std::string path, find_own_program(kName));
+  OCIRUN_TRY_ASSIGN(const std::string path, find_own_program(kName));
   words.insert(words.begin(), path);
   const ExecArguments arguments(std::move(words), {});
-  TRY_ASSIGN(Pipe ends, make_pipe());
-  TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(Pipe ends, make_pipe());
+  OCIRUN_TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
   if (child.pid == 0) become_program(path, arguments, {ends.writer, network_namespace, journal});
   ends.writer.reset();
   journal.reset();
-  TRY_ASSIGN(const ProgramEnd end,
-             await_program(std::move(child), ends.reader, kMaxAnswer, path, interrupt));
+  OCIRUN_TRY_ASSIGN(const ProgramEnd end,
+                    await_program(std::move(child), ends.reader, kMaxAnswer, path, interrupt));
   std::string answer =
       end.output.substr(std::min(end.output.find_first_not_of(kSignOfLife), end.output.size()));
   if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0) return answer;
@@ -79,8 +79,8 @@ Result<std::string> request_device_move(const NetDevice& device, Fd target, Uniq
 }
 
 Result<std::vector<std::string>> request_device_return(Fd source, UniqueFd journal) {
-  TRY_ASSIGN(const std::string answer,
-             run_program({std::string(kReturnVerb)}, source, std::move(journal), {}));
+  OCIRUN_TRY_ASSIGN(const std::string answer,
+                    run_program({std::string(kReturnVerb)}, source, std::move(journal), {}));
   std::vector<std::string> gone;
   for (const std::string_view name : words(answer, '\n')) gone.emplace_back(name);
   return gone;

@@ -65,9 +65,9 @@ std::array<std::uint64_t, 16> numbers_of(std::string_view text) {
 }
 
 Result<ino_t> net_namespace_of(const Procfs& procfs, const std::string& process) {
-  TRY_ASSIGN(const UniqueFd fd,
-             sys::openat(procfs.fd(), (process + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
-  TRY_ASSIGN(const struct stat info, sys::fstat(fd));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd,
+                    sys::openat(procfs.fd(), (process + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(fd));
   return info.st_ino;
 }
 
@@ -98,12 +98,12 @@ std::vector<InterfaceStats> parse_interface_stats(std::string_view text) {
 }
 
 Result<std::vector<InterfaceStats>> read_interface_stats(int pid) {
-  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
   const std::string process = fmt::format("{}", pid);
-  TRY_ASSIGN(const ino_t theirs, net_namespace_of(procfs, process));
-  TRY_ASSIGN(const ino_t ours, net_namespace_of(procfs, "self"));
+  OCIRUN_TRY_ASSIGN(const ino_t theirs, net_namespace_of(procfs, process));
+  OCIRUN_TRY_ASSIGN(const ino_t ours, net_namespace_of(procfs, "self"));
   if (theirs == ours) return std::vector<InterfaceStats>();
-  TRY_ASSIGN(const std::string text, procfs.read(process + "/net/dev"));
+  OCIRUN_TRY_ASSIGN(const std::string text, procfs.read(process + "/net/dev"));
   return parse_interface_stats(text);
 }
 

@@ -72,33 +72,35 @@ void drain(Fd tap) {
 
 Result<void> TapGate::send(const MessageSocket& caller) {
   std::vector<std::string> unknown_names;
-  TRY_ASSIGN(const SeccompFilter filter, compile_seccomp(ask_about_devices(), unknown_names));
-  TRY_ASSIGN(const UniqueFd listener, load_seccomp(filter));
+  OCIRUN_TRY_ASSIGN(const SeccompFilter filter,
+                    compile_seccomp(ask_about_devices(), unknown_names));
+  OCIRUN_TRY_ASSIGN(const UniqueFd listener, load_seccomp(filter));
   const std::array<Fd, 1> sent{listener};
   return caller.send(0, "", sent);
 }
 
 Result<TapGate> TapGate::receive(const MessageSocket& program) {
-  TRY_ASSIGN(Packet packet, program.receive());
+  OCIRUN_TRY_ASSIGN(Packet packet, program.receive());
   if (packet.descriptors.size() != 1) return fail(ECONNRESET, "wait for the program");
   return TapGate(std::move(packet.descriptors.front()));
 }
 
 Result<void> TapGate::make_device(const seccomp_notif& question) {
   const int pid = static_cast<int>(question.pid);
-  TRY_ASSIGN(const ProcessIdentity process, identify_process(pid));
-  TRY_ASSIGN(const UniqueFd pidfd, open_pidfd(process));
-  TRY_ASSIGN(UniqueFd tap, within(copy_descriptor(pidfd, static_cast<int>(question.data.args[0])),
-                                  "copy the program's descriptor of the tap device"));
+  OCIRUN_TRY_ASSIGN(const ProcessIdentity process, identify_process(pid));
+  OCIRUN_TRY_ASSIGN(const UniqueFd pidfd, open_pidfd(process));
+  OCIRUN_TRY_ASSIGN(UniqueFd tap,
+                    within(copy_descriptor(pidfd, static_cast<int>(question.data.args[0])),
+                           "copy the program's descriptor of the tap device"));
   RemoteRequest remote(pid, question.data.args[2]);
-  TRY_ASSIGN(ifreq wanted, remote.read());
+  OCIRUN_TRY_ASSIGN(ifreq wanted, remote.read());
   // Checked after opening: until then the process waits for the answer, and no other has its pid.
   if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &question.id) != 0)
     return fail(errno, "make the tap device: the program has ended");
   if (::ioctl(tap.get(), TUNSETIFF, &wanted) != 0) return fail(errno, "make the tap device");
-  TRY(filter_frames(tap, closed_frame_filter()));
+  OCIRUN_TRY(filter_frames(tap, closed_frame_filter()));
   drain(tap);
-  TRY(remote.write(wanted));
+  OCIRUN_TRY(remote.write(wanted));
   device_.assign(wanted.ifr_name, ::strnlen(wanted.ifr_name, IFNAMSIZ));
   tap_ = std::move(tap);
   return {};

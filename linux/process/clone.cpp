@@ -38,7 +38,7 @@ Child child_of(long pid, int pidfd) {
 }
 
 Result<void> move_to_cgroup(Fd cgroup, int pid) {
-  TRY_ASSIGN(const UniqueFd file, sys::openat(cgroup, "cgroup.procs", O_WRONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::openat(cgroup, "cgroup.procs", O_WRONLY));
   return sys::write_once(file, fmt::format("{}", pid));
 }
 
@@ -58,8 +58,8 @@ Result<Child> clone_plainly(std::uint64_t flags) {
 /// The child waits until the parent has moved the child into the cgroup, so the child does no work
 /// outside of the cgroup.
 Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
-  TRY_ASSIGN(Pipe gate, make_pipe());
-  TRY_ASSIGN(Child child, clone_plainly(flags));
+  OCIRUN_TRY_ASSIGN(Pipe gate, make_pipe());
+  OCIRUN_TRY_ASSIGN(Child child, clone_plainly(flags));
   if (child.pid == 0) {
     gate.writer.reset();
     const auto opened = sys::read_all(gate.reader, 1);
@@ -70,11 +70,11 @@ Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
   auto moved = move_to_cgroup(cgroup, child.pid);
   if (!moved) {
     gate.writer.reset();
-    TRY(wait_for_child(child.pid));
+    OCIRUN_TRY(wait_for_child(child.pid));
     return std::unexpected(moved.error().within("move a process into its cgroup"));
   }
   // An error is ignored: a child that was killed in the cgroup has an exit status that says so.
-  [[maybe_unused]] const auto ignored = sys::write_once(gate.writer, "1");
+  ignore(sys::write_once(gate.writer, "1"));
   return child;
 }
 

@@ -42,9 +42,9 @@ int descriptor_limit() {
 
 Result<std::vector<int>> list_descriptors() {
   std::vector<int> listed;
-  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const UniqueFd directory, procfs.open_file("self/fd", O_RDONLY | O_DIRECTORY));
-  TRY(for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+  OCIRUN_TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, procfs.open_file("self/fd", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY(for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
     if (const auto fd = number<int>(name)) listed.push_back(*fd);
     return {};
   }));

@@ -118,16 +118,16 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
       static_cast<std::size_t>(header.at(layout.phnum, 2) * layout.entry_bytes);
   if (header.at(layout.phentsize, 2) != layout.entry_bytes || table_bytes > kProgramHeaderBytes)
     return std::string();
-  TRY_ASSIGN(const std::string table,
-             read_at(file, header.at(layout.phoff, layout.word), table_bytes));
+  OCIRUN_TRY_ASSIGN(const std::string table,
+                    read_at(file, header.at(layout.phoff, layout.word), table_bytes));
   for (std::size_t entry = 0; entry < table.size(); entry += layout.entry_bytes) {
     const Fields fields{table, header.big_endian};
     if (fields.at(entry, 4) != PT_INTERP) continue;
     const std::uint64_t wide_size = fields.at(entry + layout.p_filesz, layout.word);
     if (wide_size < 2 || wide_size > PATH_MAX) return std::string();
     const auto size = static_cast<std::size_t>(wide_size);
-    TRY_ASSIGN(const std::string path,
-               read_at(file, fields.at(entry + layout.p_offset, layout.word), size));
+    OCIRUN_TRY_ASSIGN(const std::string path,
+                      read_at(file, fields.at(entry + layout.p_offset, layout.word), size));
     const bool is_path = path.size() == size && path.back() == '\0';
     // A path with a newline is not shown: it could imitate another line of a log.
     return is_path && !path.contains('\n') ? path.substr(0, path.find('\0')) : std::string();
@@ -140,9 +140,9 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
 // Any file may be at this path by now. O_NONBLOCK avoids the wait for the writer of a fifo, and
 // O_NOCTTY a new controlling terminal.
 Result<Program> look_at(const std::string& path) {
-  TRY_ASSIGN(const UniqueFd file,
-             sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  TRY_ASSIGN(const struct stat status, sys::fstat(file));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file,
+                    sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(file));
   if (!S_ISREG(status.st_mode)) return fail(EACCES, "{}", path);
   return read_program(file);
 }
@@ -201,14 +201,14 @@ std::string explain(const std::string& path, int number, std::string_view place)
 }  // namespace
 
 Result<Program> read_program(Fd file) {
-  TRY_ASSIGN(const std::string head, read_at(file, 0, kHeadBytes));
+  OCIRUN_TRY_ASSIGN(const std::string head, read_at(file, 0, kHeadBytes));
   if (head.starts_with("#!"))
     return Program{.kind = Program::Kind::kScript, .interpreter = interpreter_of_script(head)};
   if (!head.starts_with(ELFMAG) || head.size() <= EI_DATA) return Program{};
   const bool is_64 = head[EI_CLASS] == ELFCLASS64;
   const Fields header{head, head[EI_DATA] == ELFDATA2MSB};
-  TRY_ASSIGN(std::string interpreter,
-             interpreter_of_elf(file, header, is_64 ? kLayout64 : kLayout32));
+  OCIRUN_TRY_ASSIGN(std::string interpreter,
+                    interpreter_of_elf(file, header, is_64 ? kLayout64 : kLayout32));
   const auto machine = static_cast<std::uint16_t>(header.at(offsetof(Elf64_Ehdr, e_machine), 2));
   return Program{.kind = Program::Kind::kElf,
                  .interpreter = std::move(interpreter),

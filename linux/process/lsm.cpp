@@ -44,8 +44,8 @@ Result<std::string> apparmor_exec_file(const Procfs& procfs) {
 // If nothing is read back, the write was lost, as in a file that only looks like procfs (runc
 // CVE-2019-16884).
 Result<void> write_label(const Procfs& procfs, const std::string& path, const std::string& value) {
-  TRY(procfs.write(path, value));
-  TRY_ASSIGN(const std::string set, procfs.read(path));
+  OCIRUN_TRY(procfs.write(path, value));
+  OCIRUN_TRY_ASSIGN(const std::string set, procfs.read(path));
   if (trim_label(set).empty())
     return fail(EIO, "{} is empty after \"{}\" was written", path, value);
   return {};
@@ -53,7 +53,7 @@ Result<void> write_label(const Procfs& procfs, const std::string& path, const st
 
 Result<void> write_selinux(ProcfsOnDemand& procfs, const char* path, const std::string& label) {
   if (label.empty()) return {};
-  TRY_ASSIGN(const Procfs* opened, procfs.get());
+  OCIRUN_TRY_ASSIGN(const Procfs* opened, procfs.get());
   auto written = write_label(*opened, path, label);
   if (written) return {};
   const bool is_invalid = written.error().number() == EINVAL;
@@ -91,9 +91,9 @@ Result<void> check_lsm(const std::string& apparmor_profile, const std::string& s
 
 Result<void> set_apparmor_on_exec(ProcfsOnDemand& procfs, const std::string& profile) {
   if (profile.empty()) return {};
-  TRY_ASSIGN(const Procfs* opened, procfs.get());
+  OCIRUN_TRY_ASSIGN(const Procfs* opened, procfs.get());
   const auto set = [&]() -> Result<void> {
-    TRY_ASSIGN(const std::string path, apparmor_exec_file(*opened));
+    OCIRUN_TRY_ASSIGN(const std::string path, apparmor_exec_file(*opened));
     return write_label(*opened, path, "exec " + profile);
   };
   auto done = set();

@@ -37,12 +37,12 @@ Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process
 }
 
 Result<ProcessIdentity> identify_process(int pid) {
-  TRY_ASSIGN(const ProcessStat stat, read_process_stat(pid));
+  OCIRUN_TRY_ASSIGN(const ProcessStat stat, read_process_stat(pid));
   return ProcessIdentity{.pid = pid, .start_time = stat.start_time};
 }
 
 Result<bool> find_alive(const ProcessIdentity& process) {
-  TRY_ASSIGN(const auto stat, stat_of_living(process));
+  OCIRUN_TRY_ASSIGN(const auto stat, stat_of_living(process));
   return stat.has_value();
 }
 
@@ -69,8 +69,9 @@ Result<std::string> read_boot_id() {
   // itself. Not a std::string: the program ends if there is no memory for a thread's destructors.
   thread_local std::array<char, 64> known{};
   if (known.front() != '\0') return std::string(known.data());
-  TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  TRY_ASSIGN(std::string id, sys::read_value(fd, 128));
+  OCIRUN_TRY_ASSIGN(const UniqueFd fd,
+                    sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(std::string id, sys::read_value(fd, 128));
   while (!id.empty() && id.back() == '\n') id.pop_back();
   if (id.size() < known.size()) std::ranges::copy(id, known.begin());
   return id;
@@ -79,7 +80,7 @@ Result<std::string> read_boot_id() {
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   const int error = errno;  // ENOENT or EINVAL: the number is now the id of a thread
-  TRY_ASSIGN(const bool alive, find_alive(process));
+  OCIRUN_TRY_ASSIGN(const bool alive, find_alive(process));
   if (!alive) return fail(ESRCH, "process {}", process.pid);
   if (fd) return fd;
   errno = error;
@@ -204,10 +205,10 @@ Result<void> signal_listed(std::span<const int> pids, int signal,
     const auto some = pids.first(std::min(kAtOnce, pids.size()));
     pids = pids.subspan(some.size());
     for (const int pid : some) {
-      TRY_ASSIGN(auto receiver, hold_receiver(pid));
+      OCIRUN_TRY_ASSIGN(auto receiver, hold_receiver(pid));
       if (receiver) held.push_back(*std::move(receiver));
     }
-    TRY_ASSIGN(const std::vector<int> still, list());
+    OCIRUN_TRY_ASSIGN(const std::vector<int> still, list());
     for (const Receiver& receiver : held) {
       const int pid = receiver.process.pid;
       if (std::ranges::find(still, pid) == still.end()) continue;

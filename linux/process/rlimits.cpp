@@ -63,7 +63,7 @@ Result<void> set_rlimit(int pid, const Rlimit& limit) {
 
 Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits) {
   for (std::size_t i = 0; i < limits.size(); ++i)
-    TRY(within(set_rlimit(pid, limits[i]), "/process/rlimits/{}", i));
+    OCIRUN_TRY(within(set_rlimit(pid, limits[i]), "/process/rlimits/{}", i));
   return {};
 }
 

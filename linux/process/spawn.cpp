@@ -124,7 +124,7 @@ Result<Child> spawn(const char* path, const ExecArguments& arguments, char* cons
   if (pid < 0) return fail(clone_error, "start {}", path);
   Child child{.pid = pid, .pidfd = UniqueFd(pidfd)};
   if (request.error == 0) return child;
-  TRY(wait_for_child(pid));
+  OCIRUN_TRY(wait_for_child(pid));
   return fail(request.error, "{}", path);
 }
 
@@ -159,9 +159,9 @@ Result<ProgramEnd> hear_out(Child& child, Fd output, std::size_t kept, const Int
         ::poll(watched.data(), watched.size(), static_cast<int>(time_until(deadline).count()));
     if (ready < 0 && errno != EINTR) return fail(errno, "wait for it");
     if (ready == 0) break;
-    if (ready > 0 && watched[1].revents != 0 && interrupt.check) TRY(interrupt.check());
+    if (ready > 0 && watched[1].revents != 0 && interrupt.check) OCIRUN_TRY(interrupt.check());
     if (ready < 0 || watched[0].revents == 0) continue;
-    TRY_ASSIGN(const Heard heard, hear(output, kept, end.output));
+    OCIRUN_TRY_ASSIGN(const Heard heard, hear(output, kept, end.output));
     if (heard == Heard::kEnd) break;
     deadline = Clock::now() + kProgramSilence;
   }

@@ -32,7 +32,7 @@ Result<void> remove_group(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos || slash == 0) return {};  // "": apply_resctrl() made no group
   const auto remove = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd parent, sys::open(path.substr(0, slash).c_str(), kDirectory));
+    OCIRUN_TRY_ASSIGN(const UniqueFd parent, sys::open(path.substr(0, slash).c_str(), kDirectory));
     return sys::unlinkat(parent, path.c_str() + slash + 1, AT_REMOVEDIR);
   };
   auto removed = remove();
@@ -51,7 +51,8 @@ std::string kernel_text(Fd root) {
 // Writes each line with its own write(2), because resctrl takes one command at a time.
 Result<void> write_lines(Fd root, Fd group, const char* name,
                          const std::vector<std::string>& lines) {
-  TRY_ASSIGN(const UniqueFd file, sys::openat(group, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file,
+                    sys::openat(group, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
   for (const std::string& line : lines) {
     auto written = sys::write_once(file, line + "\n");
     if (!written)
@@ -63,7 +64,7 @@ Result<void> write_lines(Fd root, Fd group, const char* name,
 // Removes a new directory after a later step has failed. Ignores an error, because the error of
 // the failed step is more important.
 void discard(Fd parent, const std::string& name) {
-  static_cast<void>(sys::unlinkat(parent, name.c_str(), AT_REMOVEDIR));
+  ignore(sys::unlinkat(parent, name.c_str(), AT_REMOVEDIR));
 }
 
 Result<Group> make_group(Fd parent, const std::string& name, Fd root) {
@@ -75,15 +76,15 @@ Result<Group> make_group(Fd parent, const std::string& name, Fd root) {
                 kernel_text(root));
   auto directory = sys::openat(parent, name.c_str(), kDirectory);
   if (!directory && made) discard(parent, name);
-  TRY_ASSIGN(UniqueFd opened, std::move(directory));
+  OCIRUN_TRY_ASSIGN(UniqueFd opened, std::move(directory));
   return Group{std::move(opened), made.has_value()};
 }
 
 Result<void> compare(Fd group, const std::vector<std::string>& lines) {
-  TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
-  TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
   for (const std::string& line : lines) {
-    TRY_ASSIGN(const bool agree, schemata_agree(line, schemata));
+    OCIRUN_TRY_ASSIGN(const bool agree, schemata_agree(line, schemata));
     if (!agree)
       return refuse(
           "it exists with other schemata than \"{}\"; ask for what its file says,"
@@ -100,7 +101,7 @@ Result<Group> open_clos(Fd root, const IntelRdt& rdt, const std::string& name, b
       return refuse(
           "this CLOS does not exist: make it in the resctrl filesystem first, or give schemata "
           "in /linux/intelRdt");
-    TRY_ASSIGN(UniqueFd opened, std::move(directory));
+    OCIRUN_TRY_ASSIGN(UniqueFd opened, std::move(directory));
     return Group{std::move(opened), false};
   }
   return make_group(root, name, root);
@@ -116,8 +117,8 @@ Result<void> apply_schemata(Fd root, const Group& clos, const IntelRdt& rdt,
 
 // Makes a monitoring group for this container alone (I-8). An existing group is an error.
 Result<void> monitor(Fd root, Fd clos, const std::string& id, const std::string& pid) {
-  TRY_ASSIGN(const UniqueFd groups, sys::openat(clos, "mon_groups", kDirectory));
-  TRY_ASSIGN(const Group group, make_group(groups, id, root));
+  OCIRUN_TRY_ASSIGN(const UniqueFd groups, sys::openat(clos, "mon_groups", kDirectory));
+  OCIRUN_TRY_ASSIGN(const Group group, make_group(groups, id, root));
   if (!group.created) return fail(EEXIST, "mon_groups/{}", id);
   auto joined = write_lines(root, group.directory, "tasks", {pid});
   if (!joined) discard(groups, id);
@@ -150,8 +151,8 @@ Result<void> check_resctrl(const IntelRdt& rdt) {
 }
 
 Result<HostPath> find_resctrl() {
-  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
+  OCIRUN_TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
   for (std::string_view rest = mountinfo; const auto entry = next_mount(rest);)
     if (entry->type == "resctrl") return HostPath(unescape_path(entry->mount_point));
   return fail(ENOENT,
@@ -169,15 +170,15 @@ Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
   const std::string pid_text = fmt::format("{}", pid);
 
   const auto apply = [&]() -> Result<ResctrlGroups> {
-    TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
-    TRY_ASSIGN(const Group clos, open_clos(top, rdt, name, !lines.empty()));
+    OCIRUN_TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
+    OCIRUN_TRY_ASSIGN(const Group clos, open_clos(top, rdt, name, !lines.empty()));
     const auto set = [&]() -> Result<ResctrlGroups> {
       ResctrlGroups groups;
-      TRY(apply_schemata(top, clos, rdt, lines));
-      TRY(write_lines(top, clos.directory, "tasks", {pid_text}));
+      OCIRUN_TRY(apply_schemata(top, clos, rdt, lines));
+      OCIRUN_TRY(write_lines(top, clos.directory, "tasks", {pid_text}));
       if (clos.created && !rdt.clos_id) groups.clos_path = path;
       if (!rdt.enable_monitoring) return groups;
-      TRY(within(monitor(top, clos.directory, container_id, pid_text), "enableMonitoring"));
+      OCIRUN_TRY(within(monitor(top, clos.directory, container_id, pid_text), "enableMonitoring"));
       groups.monitor_path = join(join(path, "mon_groups"), container_id);
       return groups;
     };
@@ -191,15 +192,15 @@ Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
 Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std::string& clos,
                                                 const std::vector<std::string>& lines) {
   const auto update = [&]() -> Result<std::vector<std::string>> {
-    TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
-    TRY_ASSIGN(const UniqueFd group,
-               sys::openat(top, clos == "/" ? "." : clos.c_str(), kDirectory));
-    TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
-    TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
+    OCIRUN_TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
+    OCIRUN_TRY_ASSIGN(const UniqueFd group,
+                      sys::openat(top, clos == "/" ? "." : clos.c_str(), kDirectory));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
+    OCIRUN_TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
     std::vector<std::string> old = schemata_of(schemata, lines);
     auto written = write_lines(top, group, "schemata", lines);
     if (!written) {  // undo the lines before the failed one
-      static_cast<void>(write_lines(top, group, "schemata", old));
+      ignore(write_lines(top, group, "schemata", old));
       return std::unexpected(std::move(written).error());
     }
     return old;
@@ -209,7 +210,7 @@ Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std:
 
 Result<void> remove_resctrl(const ResctrlGroups& groups) {
   const Result<void> monitor = remove_group(groups.monitor_path);
-  TRY(remove_group(groups.clos_path));
+  OCIRUN_TRY(remove_group(groups.clos_path));
   return monitor;
 }
 

@@ -40,11 +40,10 @@ std::string schema_of(Fd directory, std::string_view resource) {
 std::vector<std::string> domain_names(Fd mon_data) {
   std::vector<std::string> names;
   // A directory that cannot be listed gives no names.
-  static_cast<void>(
-      for_each_entry(mon_data, [&](std::string_view name, unsigned char) -> Result<void> {
-        if (name.starts_with("mon_L3_")) names.emplace_back(name);
-        return {};
-      }));
+  ignore(for_each_entry(mon_data, [&](std::string_view name, unsigned char) -> Result<void> {
+    if (name.starts_with("mon_L3_")) names.emplace_back(name);
+    return {};
+  }));
   std::ranges::sort(names);
   return names;
 }
@@ -65,9 +64,9 @@ void read_info(Fd root, ResctrlStats& stats) {
 
 Result<ResctrlStats> read_resctrl_stats(const HostPath& root, const std::string& clos,
                                         const std::string& monitor) {
-  TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kOpenDirectory));
-  TRY_ASSIGN(const UniqueFd group,
-             sys::openat(top, clos == "/" ? "." : clos.c_str(), kOpenDirectory));
+  OCIRUN_TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kOpenDirectory));
+  OCIRUN_TRY_ASSIGN(const UniqueFd group,
+                    sys::openat(top, clos == "/" ? "." : clos.c_str(), kOpenDirectory));
   ResctrlStats stats;
   read_info(top, stats);
   stats.l3_schema_root = schema_of(top, "L3:");

@@ -39,43 +39,45 @@ constexpr mode_t kMode = S_IRUSR | S_IXUSR | S_IRGRP | S_IXGRP | S_IROTH | S_IXO
 constexpr char kPlace[] = "/proc";
 
 Result<void> write_copy(Fd directory, Fd executable) {
-  TRY_ASSIGN(const struct stat status, sys::fstat(executable));
-  TRY_ASSIGN(const UniqueFd copy,
-             sys::openat(directory, kName, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, kMode));
-  TRY(sys::fchmod(copy, kMode));  // whatever the umask is
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(executable));
+  OCIRUN_TRY_ASSIGN(const UniqueFd copy,
+                    sys::openat(directory, kName, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, kMode));
+  OCIRUN_TRY(sys::fchmod(copy, kMode));  // whatever the umask is
   return copy_content(executable, copy, static_cast<std::size_t>(status.st_size));
 }
 
 /// With the mount API of Linux 5.2, which mounts nothing into any mount namespace.
 Result<UniqueFd> copy_by_mount_api(Fd executable) {
-  TRY_ASSIGN(const UniqueFd filesystem, within(sys::fsopen("tmpfs"), "make a tmpfs"));
-  TRY(within(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr), "make a tmpfs"));
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(const UniqueFd filesystem, within(sys::fsopen("tmpfs"), "make a tmpfs"));
+  OCIRUN_TRY(
+      within(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr), "make a tmpfs"));
+  OCIRUN_TRY_ASSIGN(
       const UniqueFd mount,
       within(sys::fsmount(filesystem, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV), "make a tmpfs"));
-  TRY(write_copy(mount, executable));
-  TRY(within(sys::fsconfig(filesystem, FSCONFIG_SET_FLAG, "ro", nullptr), "make it read-only"));
-  TRY(within(sys::fsconfig(filesystem, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr),
-             "make it read-only"));
+  OCIRUN_TRY(write_copy(mount, executable));
+  OCIRUN_TRY(
+      within(sys::fsconfig(filesystem, FSCONFIG_SET_FLAG, "ro", nullptr), "make it read-only"));
+  OCIRUN_TRY(within(sys::fsconfig(filesystem, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr),
+                    "make it read-only"));
   return sys::openat(mount, kName, O_RDONLY | O_NOFOLLOW);
 }
 
 /// With mount(2), in a mount namespace that ends with the calling process. The mount is detached
 /// then.
 Result<UniqueFd> copy_by_mount(Fd executable) {
-  TRY(within(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr),
-             "make the mounts private"));
+  OCIRUN_TRY(within(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr),
+                    "make the mounts private"));
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV;
-  TRY(within(sys::mount("tmpfs", kPlace, "tmpfs", kFlags, nullptr), "mount a tmpfs"));
-  TRY_ASSIGN(const UniqueFd directory, sys::open(kPlace, O_RDONLY | O_DIRECTORY));
-  TRY(write_copy(directory, executable));
-  TRY(within(sys::mount(nullptr, kPlace, nullptr, MS_REMOUNT | MS_RDONLY | kFlags, nullptr),
-             "make it read-only"));
+  OCIRUN_TRY(within(sys::mount("tmpfs", kPlace, "tmpfs", kFlags, nullptr), "mount a tmpfs"));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, sys::open(kPlace, O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY(write_copy(directory, executable));
+  OCIRUN_TRY(within(sys::mount(nullptr, kPlace, nullptr, MS_REMOUNT | MS_RDONLY | kFlags, nullptr),
+                    "make it read-only"));
   return sys::openat(directory, kName, O_RDONLY | O_NOFOLLOW);
 }
 
 Result<void> write_own(const char* path, const std::string& text) {
-  TRY_ASSIGN(const UniqueFd file, sys::open(path, O_WRONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::open(path, O_WRONLY));
   return within(sys::write_once(file, text), path);
 }
 
@@ -85,13 +87,13 @@ Result<void> enter_own_namespaces() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return fail(errno, "make a user namespace");
-  static_cast<void>(write_own("/proc/self/setgroups", "deny"));  // the map's error tells more
-  TRY(write_own("/proc/self/uid_map", fmt::format("{0} {0} 1", user)));
+  ignore(write_own("/proc/self/setgroups", "deny"));  // the map's error tells more
+  OCIRUN_TRY(write_own("/proc/self/uid_map", fmt::format("{0} {0} 1", user)));
   return write_own("/proc/self/gid_map", fmt::format("{0} {0} 1", group));
 }
 
 Result<UniqueFd> copy_in_own_namespaces(Fd executable) {
-  TRY(enter_own_namespaces());
+  OCIRUN_TRY(enter_own_namespaces());
   auto copy = copy_by_mount_api(executable);
   return copy ? std::move(copy) : copy_by_mount(executable);
 }
@@ -101,14 +103,13 @@ enum class Answer : std::uint8_t { kCopy, kError };
 [[noreturn]] void serve_copy(Fd executable, const MessageSocket& caller) {
   auto copy = copy_in_own_namespaces(executable);
   const Fd descriptor = copy ? Fd{copy->get()} : Fd{-1};
-  static_cast<void>(
-      copy ? caller.send(std::to_underlying(Answer::kCopy), {}, {&descriptor, 1})
-           : caller.send(std::to_underlying(Answer::kError), error_lines(copy.error())));
+  ignore(copy ? caller.send(std::to_underlying(Answer::kCopy), {}, {&descriptor, 1})
+              : caller.send(std::to_underlying(Answer::kError), error_lines(copy.error())));
   ::_exit(0);
 }
 
 Result<UniqueFd> copy_by_child(Fd executable) {
-  TRY_ASSIGN(auto sockets, MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(auto sockets, MessageSocket::make_pair());
   const pid_t child = ::fork();
   if (child < 0) return fail(errno, "start a child");
   if (child == 0) serve_copy(executable, sockets.second);

@@ -91,9 +91,9 @@ Result<UniqueFd> make_executable_file() {
 }
 
 Result<UniqueFd> copy_to_memory(Fd executable) {
-  TRY_ASSIGN(const struct stat status, sys::fstat(executable));
-  TRY_ASSIGN(UniqueFd copy, make_executable_file());
-  TRY(copy_content(executable, copy, static_cast<std::size_t>(status.st_size)));
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(executable));
+  OCIRUN_TRY_ASSIGN(UniqueFd copy, make_executable_file());
+  OCIRUN_TRY(copy_content(executable, copy, static_cast<std::size_t>(status.st_size)));
   if (::fcntl(copy.get(), F_ADD_SEALS, kSeals | F_SEAL_EXEC) != 0 &&
       ::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0)
     return fail(errno, "seal the executable");
@@ -132,7 +132,7 @@ std::vector<std::string> execute_copy(Fd executable, char* const argv[]) {
     auto copy = place.copy_to(executable);
     if (copy) {
       if (is_known && ocirun_kept_image != KeptImage::kUnused)
-        static_cast<void>(keep_image(*copy, status));  // for later commands
+        ignore(keep_image(*copy, status));  // for later commands
       ::fexecve(copy->get(), argv, environ);
       copy = fail(errno, "execute it");
     }
@@ -160,7 +160,7 @@ Result<void> reexec_sealed(char* const argv[]) {
     ::prctl(PR_SET_NAME, kImageName);  // else the name is that of the file
     return {};
   }
-  TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) {
     ::prctl(PR_SET_NAME, kImageName);  // else the name is "memfd:…" or a number
     learn_directory();

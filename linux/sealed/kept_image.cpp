@@ -39,8 +39,8 @@ Result<UniqueFd> open_or_make(const std::string& path) {
   if (auto made = sys::mkdirat(Fd{AT_FDCWD}, path.c_str(), kImageDirectoryMode);
       !made && made.error().number() != EEXIST)
     return std::unexpected(std::move(made).error());
-  TRY_ASSIGN(UniqueFd directory,
-             sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory,
+                    sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct statx status{};
   if (::statx(directory.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0)
     return fail(errno, "stat {}", path);
@@ -49,9 +49,9 @@ Result<UniqueFd> open_or_make(const std::string& path) {
 }
 
 Result<UniqueFd> open_in_session(const std::string& above) {
-  TRY_ASSIGN(const UniqueFd parent, sys::open(above.c_str(), O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd parent, sys::open(above.c_str(), O_PATH | O_DIRECTORY));
   struct statx status{};
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
+  OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
   // Root makes no image in a directory of another user.
   if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
       !may_hold_images(status, filesystem.magic, ::geteuid()))
@@ -69,13 +69,14 @@ Result<UniqueFd> open_directory() {
 }
 
 Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t size) {
-  TRY_ASSIGN(const UniqueFd file,
-             sys::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IXUSR));
-  TRY(copy_content(copy, file, size));
+  OCIRUN_TRY_ASSIGN(
+      const UniqueFd file,
+      sys::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IXUSR));
+  OCIRUN_TRY(copy_content(copy, file, size));
   // After a power cut, an image that has its name must also have its content: entry.cpp compares
   // only the size and the beginning.
   if (::fdatasync(file.get()) != 0) return fail(errno, "write an image to the disk");
-  TRY(sys::name_file(file, directory, name));  // EEXIST: another command was quicker
+  OCIRUN_TRY(sys::name_file(file, directory, name));  // EEXIST: another command was quicker
   return {};
 }
 
@@ -83,17 +84,17 @@ Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t si
 // from it.
 Result<void> remove_oldest(Fd directory) {
   std::vector<std::tuple<time_t, long, std::string>> images;
-  TRY(for_each_entry(directory,
-                     [&images, directory](const char* name, unsigned char) -> Result<void> {
-                       const auto status = sys::fstatat(directory, name);
-                       if (!status) return {};  // another command has just removed it
-                       images.emplace_back(status->st_ctim.tv_sec, status->st_ctim.tv_nsec, name);
-                       return {};
-                     }));
+  OCIRUN_TRY(for_each_entry(
+      directory, [&images, directory](const char* name, unsigned char) -> Result<void> {
+        const auto status = sys::fstatat(directory, name);
+        if (!status) return {};  // another command has just removed it
+        images.emplace_back(status->st_ctim.tv_sec, status->st_ctim.tv_nsec, name);
+        return {};
+      }));
   std::sort(images.begin(), images.end());
   const std::size_t surplus = images.size() - std::min(images.size(), kMostImages);
   for (std::size_t i = 0; i < surplus; ++i)
-    static_cast<void>(sys::unlinkat(directory, std::get<2>(images[i]).c_str(), 0));
+    ignore(sys::unlinkat(directory, std::get<2>(images[i]).c_str(), 0));
   return {};
 }
 
@@ -114,12 +115,13 @@ Result<void> keep_image(Fd copy, const struct statx& executable) {
     return refuse("the executable was changed just now");
   std::array<char, kLongestImageName> name{};
   append_image_name(name.data(), executable);
-  TRY_ASSIGN(const UniqueFd directory, open_directory());
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_directory());
   if (ocirun_kept_image == KeptImage::kWrong)
-    static_cast<void>(sys::unlinkat(directory, name.data(), 0));
+    ignore(sys::unlinkat(directory, name.data(), 0));
   else if (sys::fstatat(directory, name.data()))
     return {};
-  TRY(write_image(directory, name.data(), copy, static_cast<std::size_t>(executable.stx_size)));
+  OCIRUN_TRY(
+      write_image(directory, name.data(), copy, static_cast<std::size_t>(executable.stx_size)));
   return remove_oldest(directory);
 }
 

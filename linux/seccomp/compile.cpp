@@ -70,7 +70,7 @@ Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
   const std::string place = fmt::format("/linux/seccomp/syscalls/{}", index);
   PreparedRule prepared;
   prepared.index = index;
-  TRY_ASSIGN(prepared.answer, answer_of(rule.action, rule.errno_ret, place + "/errnoRet"));
+  OCIRUN_TRY_ASSIGN(prepared.answer, answer_of(rule.action, rule.errno_ret, place + "/errnoRet"));
   for (const SeccompArgument& argument : rule.arguments)
     if (argument.index > 5)
       return refuse("{}/args: index {} is not from 0 to 5", place, argument.index);
@@ -106,11 +106,12 @@ Result<PreparedProfile> prepare(const SeccompProfile& profile, std::vector<std::
         "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY would stop the runtime itself"
         " before anybody listens; use it in rules");
   PreparedProfile prepared;
-  TRY_ASSIGN(prepared.default_answer, answer_of(profile.default_action, profile.default_errno_ret,
-                                                "/linux/seccomp/defaultErrnoRet"));
+  OCIRUN_TRY_ASSIGN(prepared.default_answer,
+                    answer_of(profile.default_action, profile.default_errno_ret,
+                              "/linux/seccomp/defaultErrnoRet"));
   std::vector<std::string> unknown;
   for (std::size_t i = 0; i < profile.rules.size(); ++i) {
-    TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, unknown));
+    OCIRUN_TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, unknown));
     prepared.rules.push_back(std::move(rule));
   }
   if (!unknown.empty())
@@ -170,7 +171,7 @@ std::vector<std::uint32_t> filter_architectures(const SeccompProfile& profile) {
 Result<ArchitectureFilter> filter_for(std::uint32_t architecture, const SeccompProfile& profile,
                                       const PreparedProfile& prepared,
                                       std::vector<std::string>& warnings) {
-  TRY_ASSIGN(std::vector<Interval> intervals, decide(architecture, prepared, warnings));
+  OCIRUN_TRY_ASSIGN(std::vector<Interval> intervals, decide(architecture, prepared, warnings));
   // At most two intervals, and the others are sorted already.
   for (const Interval& range : newer_syscalls(profile, architecture, intervals)) {
     const auto behind = std::ranges::upper_bound(intervals, range.first, {}, &Interval::first);
@@ -188,7 +189,7 @@ Result<Program> compile_for(std::span<const std::uint32_t> architectures,
                             std::vector<std::string>& warnings) {
   std::vector<ArchitectureFilter> filters;
   for (const std::uint32_t architecture : architectures) {
-    TRY_ASSIGN(auto filter, filter_for(architecture, profile, prepared, warnings));
+    OCIRUN_TRY_ASSIGN(auto filter, filter_for(architecture, profile, prepared, warnings));
     filters.push_back(std::move(filter));
   }
   return assemble(filters);
@@ -211,11 +212,11 @@ bool SeccompProfile::spares_caller() const {
 
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings) {
-  TRY_ASSIGN(const PreparedProfile prepared, prepare(profile, warnings));
+  OCIRUN_TRY_ASSIGN(const PreparedProfile prepared, prepare(profile, warnings));
   SeccompFilter filter;
-  TRY_ASSIGN(filter.flags, filter_flags(profile));
-  TRY_ASSIGN(filter.program,
-             compile_for(filter_architectures(profile), profile, prepared, warnings));
+  OCIRUN_TRY_ASSIGN(filter.flags, filter_flags(profile));
+  OCIRUN_TRY_ASSIGN(filter.program,
+                    compile_for(filter_architectures(profile), profile, prepared, warnings));
   if (filter.program.size() > BPF_MAXINSNS)
     return refuse(
         "/linux/seccomp: the filter has {} instructions, but the kernel takes at most {};"

@@ -84,7 +84,7 @@ class Decider {
     while (!left.empty()) {
       const Mentions same_number = take_front(left, &EntryPoint::number);
       const std::uint32_t number = same_number.front().entry.number;
-      TRY_ASSIGN(Decision decision, decide_number(same_number));
+      OCIRUN_TRY_ASSIGN(Decision decision, decide_number(same_number));
       intervals.push_back({number, number, std::move(decision)});
     }
     return intervals;
@@ -101,14 +101,15 @@ class Decider {
         return changes(mention) && is_unconditional(*mention.rule);
       });
       if (call.front().entry.is_multiplexed()) {
-        TRY(add_hidden(decision, call, unconditional));
+        OCIRUN_TRY(add_hidden(decision, call, unconditional));
       } else if (unconditional != call.end()) {
         return always(unconditional->rule->answer);
       } else {
         for (const Mention& mention : call)
           if (changes(mention))
             for (const auto& arguments : mention.rule->alternatives)
-              TRY(add(decision, {conditions_of(arguments, width_), mention.rule->answer}, mention));
+              OCIRUN_TRY(
+                  add(decision, {conditions_of(arguments, width_), mention.rule->answer}, mention));
       }
     }
     if (const Mention* rule = std::exchange(disagreeing_, nullptr)) warn_of_disagreement(*rule);

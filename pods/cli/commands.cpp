@@ -17,8 +17,8 @@ Result<void> print(std::string_view text) {
 void warn(std::string_view sentence) { note(fmt::format("warning: {}", sentence)); }
 
 void note(std::string_view sentence) {
-  static_cast<void>(linux::write_all(
-      Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", linux::in_one_line(std::string(sentence)))));
+  ignore(linux::write_all(Fd{STDERR_FILENO},
+                          fmt::format("ocirun: {}\n", linux::in_one_line(std::string(sentence)))));
 }
 
 void print_error(const Command& command, Error error) {
@@ -45,8 +45,8 @@ HostPath data_of(const Arguments& arguments) {
 
 Result<std::string> read_document(const std::string& file) {
   if (file == "-") return linux::sys::read_all(Fd{STDIN_FILENO}, bundle::Document::kMaxSize);
-  TRY_ASSIGN(const UniqueFd opened,
-             linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd opened,
+                    linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   return linux::sys::read_all(opened, bundle::Document::kMaxSize);
 }
 

@@ -50,7 +50,7 @@ Result<Way> read_way(const std::string& from, const std::string& to) {
   Way way{.there = source ? *source : *target,
           .here = source ? to : from,
           .is_out = source.has_value()};
-  TRY(check_pod_name(way.there.pod));
+  OCIRUN_TRY(check_pod_name(way.there.pod));
   if (way.here == "-")
     return refuse(
         "\"-\": tar archives on the standard streams are not supported; a container with tar {}: "
@@ -69,9 +69,9 @@ Result<OwnerIds> read_owner(const std::optional<std::string>& text) {
   if (!text) return owner;
   std::string_view group = *text;
   const std::string_view user = linux::cut(group, ':');
-  TRY_ASSIGN(owner.uid, within(Uid::parse(user), "--user"));
+  OCIRUN_TRY_ASSIGN(owner.uid, within(Uid::parse(user), "--user"));
   const bool has_group = text->contains(':');
-  TRY_ASSIGN(owner.gid, within(Gid::parse(has_group ? group : user), "--user"));
+  OCIRUN_TRY_ASSIGN(owner.gid, within(Gid::parse(has_group ? group : user), "--user"));
   return owner;
 }
 
@@ -113,32 +113,34 @@ Result<void> copy_way(const Way& way, const ContainerRoot& root, const OwnerIds&
   CopyRules rules{.owner = {},
                   .warn = [&](const std::string& sentence) { warnings.add(sentence); }};
   if (!way.is_out) {
-    TRY_ASSIGN(const OwnerIds owner, owner_in(root, inside));
+    OCIRUN_TRY_ASSIGN(const OwnerIds owner, owner_in(root, inside));
     rules.owner = std::pair(owner.uid, owner.gid);
   }
-  if (way.is_out) TRY(check_target_here(way.here));
-  TRY_ASSIGN(const CopySource source, way.is_out ? open_copy_source(in_container, way.there.path)
+  if (way.is_out) OCIRUN_TRY(check_target_here(way.here));
+  OCIRUN_TRY_ASSIGN(const CopySource source, way.is_out
+                                                 ? open_copy_source(in_container, way.there.path)
                                                  : open_copy_source(on_host, way.here));
-  TRY_ASSIGN(const CopyTarget target, way.is_out
-                                          ? open_copy_target(on_host, way.here, source)
-                                          : open_copy_target(in_container, way.there.path, source));
+  OCIRUN_TRY_ASSIGN(const CopyTarget target,
+                    way.is_out ? open_copy_target(on_host, way.here, source)
+                               : open_copy_target(in_container, way.there.path, source));
   const auto copied = copy_files(source, target, rules);
   warnings.finish();
   return copied;
 }
 
 Result<int> copy(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const Way way, read_way(arguments.operands()[0], arguments.operands()[1]));
+  OCIRUN_TRY_ASSIGN(const Way way, read_way(arguments.operands()[0], arguments.operands()[1]));
   if (way.is_out && arguments.has("user"))
     return refuse("--user: what is copied to the host belongs to the caller");
-  TRY_ASSIGN(const OwnerIds inside, read_owner(arguments.value("user")));
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(const PodView view, view_pod(pods, way.there.pod));
-  TRY_ASSIGN(const ContainerRecord container,
-             choose_running_container(view.record, arguments.value("container"),
-                                      "only the files of a container that runs can be copied"));
-  TRY(as_root_of(view.record, [&]() -> Result<void> {
-    TRY_ASSIGN(const ContainerRoot root, open_container_root(view.record, container));
+  OCIRUN_TRY_ASSIGN(const OwnerIds inside, read_owner(arguments.value("user")));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, way.there.pod));
+  OCIRUN_TRY_ASSIGN(
+      const ContainerRecord container,
+      choose_running_container(view.record, arguments.value("container"),
+                               "only the files of a container that runs can be copied"));
+  OCIRUN_TRY(as_root_of(view.record, [&]() -> Result<void> {
+    OCIRUN_TRY_ASSIGN(const ContainerRoot root, open_container_root(view.record, container));
     return copy_way(way, root, inside);
   }));
   return 0;

@@ -60,7 +60,7 @@ Result<std::map<std::string, std::string>> references_of(const Given& given) {
           "registry",
           name, source, name);
     std::string reference = source.substr(kRegistry.size());
-    TRY(within(Reference::parse(reference), "--image {}={}", name, source));
+    OCIRUN_TRY(within(Reference::parse(reference), "--image {}={}", name, source));
     references.emplace(name, std::move(reference));
   }
   return references;
@@ -165,20 +165,21 @@ Result<void> write_stack(const HostPath& output, const Exported& exported) {
   constexpr mode_t kMode = 0600;  // --param and --env may give what others should not read
   const std::string compose = "compose.yaml";
   OutputFiles files;
-  TRY_ASSIGN(const Fd directory, files.open_or_make(Fd{AT_FDCWD}, output.string()));
-  TRY_ASSIGN(const bool is_ours,
-             check_own_file(directory, compose, fmt::format("# {} ", kDeployCommand), "export"));
+  OCIRUN_TRY_ASSIGN(const Fd directory, files.open_or_make(Fd{AT_FDCWD}, output.string()));
+  OCIRUN_TRY_ASSIGN(
+      const bool is_ours,
+      check_own_file(directory, compose, fmt::format("# {} ", kDeployCommand), "export"));
   if (!exported.files.empty()) {
-    TRY_ASSIGN(const Fd below, files.open_or_make(directory, std::string(kConfigDirectory)));
+    OCIRUN_TRY_ASSIGN(const Fd below, files.open_or_make(directory, std::string(kConfigDirectory)));
     const auto file_in = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
     for (const auto& [path, text] : exported.files)
       if (!is_ours)
-        TRY(within(check_same_file(below, file_in(path), text), "{}", kConfigDirectory));
+        OCIRUN_TRY(within(check_same_file(below, file_in(path), text), "{}", kConfigDirectory));
     for (const auto& [path, text] : exported.files)
-      TRY(files.write(below, file_in(path), text, kMode));
+      OCIRUN_TRY(files.write(below, file_in(path), text, kMode));
   }
-  TRY(files.write(directory, compose, exported.text, kMode));
-  TRY(print(fmt::format("{}/{}\n", output.string(), compose)));
+  OCIRUN_TRY(files.write(directory, compose, exported.text, kMode));
+  OCIRUN_TRY(print(fmt::format("{}/{}\n", output.string(), compose)));
   files.keep();
   return {};
 }
@@ -186,7 +187,7 @@ Result<void> write_stack(const HostPath& output, const Exported& exported) {
 Result<void> give_out(const Arguments& arguments, const Exported& exported) {
   const auto output = arguments.value("output");
   if (output) {
-    TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
+    OCIRUN_TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
     return within(write_stack(directory, exported), "--output {}", *output);
   }
   if (!exported.files.empty())
@@ -202,22 +203,23 @@ Result<Engine> engine_of(const Arguments& arguments) {
 }
 
 Result<int> run_export(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const Engine engine, engine_of(arguments));
-  TRY(check_options_of(engine, arguments));
+  OCIRUN_TRY_ASSIGN(const Engine engine, engine_of(arguments));
+  OCIRUN_TRY(check_options_of(engine, arguments));
   const Audience audience = engine == Engine::kSwarm ? Audience::kSwarm : Audience::kManyMachines;
   const std::string& file = arguments.operands().front();
-  TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file, audience));
-  TRY_ASSIGN(const Given given, read_given(arguments));
-  TRY(replace_parts(given, workload.pod));
-  TRY(check_given(given, workload, audience));
+  OCIRUN_TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file, audience));
+  OCIRUN_TRY_ASSIGN(const Given given, read_given(arguments));
+  OCIRUN_TRY(replace_parts(given, workload.pod));
+  OCIRUN_TRY(check_given(given, workload, audience));
   warn_of_local_options(arguments, engine);
-  TRY_ASSIGN(std::string name, name_for(arguments, workload_name(workload.pod), file));
-  TRY_ASSIGN(auto images, references_of(given));
-  TRY_ASSIGN(auto sizes, sizes_of(arguments, workload.pod));
-  TRY_ASSIGN(const auto seccomp, seccomp_for_export(arguments));
-  TRY_ASSIGN(const auto kind, kind_of(arguments));
-  TRY_ASSIGN(const PortMode port_mode, mode_of(arguments, "port-mode", kPortModes));
-  TRY_ASSIGN(const EndpointMode endpoint_mode, mode_of(arguments, "endpoint-mode", kEndpointModes));
+  OCIRUN_TRY_ASSIGN(std::string name, name_for(arguments, workload_name(workload.pod), file));
+  OCIRUN_TRY_ASSIGN(auto images, references_of(given));
+  OCIRUN_TRY_ASSIGN(auto sizes, sizes_of(arguments, workload.pod));
+  OCIRUN_TRY_ASSIGN(const auto seccomp, seccomp_for_export(arguments));
+  OCIRUN_TRY_ASSIGN(const auto kind, kind_of(arguments));
+  OCIRUN_TRY_ASSIGN(const PortMode port_mode, mode_of(arguments, "port-mode", kPortModes));
+  OCIRUN_TRY_ASSIGN(const EndpointMode endpoint_mode,
+                    mode_of(arguments, "endpoint-mode", kEndpointModes));
   const ExportRequest request{.workload = workload,
                               .given = given,
                               .name = std::move(name),
@@ -229,10 +231,11 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
                               .port_mode = port_mode,
                               .endpoint_mode = endpoint_mode,
                               .lossy = arguments.has("lossy")};
-  TRY_ASSIGN(const Exported exported,
-             engine == Engine::kSwarm ? export_to_swarm(request) : export_to_kubernetes(request));
+  OCIRUN_TRY_ASSIGN(const Exported exported, engine == Engine::kSwarm
+                                                 ? export_to_swarm(request)
+                                                 : export_to_kubernetes(request));
   for (const std::string& sentence : exported.notes) note(sentence);
-  TRY(give_out(arguments, exported));
+  OCIRUN_TRY(give_out(arguments, exported));
   return 0;
 }
 

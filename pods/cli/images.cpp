@@ -20,11 +20,11 @@ constexpr std::array kImagesOptions{
 
 /// The images of all pods. Fails if a record cannot be read, because the pod might use any image.
 Result<std::vector<std::string>> images_in_use(const HostPath& data) {
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
-  TRY_ASSIGN(const std::vector<std::string> names, pods.names());
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, pods.names());
   std::vector<std::string> images;
   for (const std::string& name : names) {
-    TRY_ASSIGN(const PodView view, view_pod(pods, name));
+    OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, name));
     images.insert(images.end(), view.record.images.begin(), view.record.images.end());
   }
   return images;
@@ -49,19 +49,19 @@ std::string text_of(const std::vector<KnownImage>& images) {
 }
 
 Result<int> images(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const bool json, wants_json(arguments));
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY_ASSIGN(const Store store, Store::open_in(data));
+  OCIRUN_TRY_ASSIGN(const bool json, wants_json(arguments));
+  OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open_in(data));
   std::vector<KnownImage> shown;
   if (arguments.operands().empty()) {
-    TRY_ASSIGN(shown, known_images(store));
+    OCIRUN_TRY_ASSIGN(shown, known_images(store));
   } else if (arguments.operands().size() == 1 && arguments.operands().front() == "prune") {
-    TRY_ASSIGN(const std::vector<std::string> used, images_in_use(data));
-    TRY_ASSIGN(shown, prune_images(store, used));
+    OCIRUN_TRY_ASSIGN(const std::vector<std::string> used, images_in_use(data));
+    OCIRUN_TRY_ASSIGN(shown, prune_images(store, used));
   } else {
     return refuse("\"{}\": must be prune, or nothing", arguments.operands().front());
   }
-  TRY(print(json ? json_of_image(shown) : text_of(shown)));
+  OCIRUN_TRY(print(json ? json_of_image(shown) : text_of(shown)));
   return 0;
 }
 

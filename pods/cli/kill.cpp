@@ -41,17 +41,17 @@ Result<int> send_to_pod(const Arguments& arguments, const Caller&) {
   const auto& operands = arguments.operands();
   int signal = SIGTERM;
   if (operands.size() == 2) {
-    TRY_ASSIGN(signal, linux::parse_signal(operands[1]));
+    OCIRUN_TRY_ASSIGN(signal, linux::parse_signal(operands[1]));
   }
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(const PodView view, view_pod(pods, operands.front()));
-  TRY_ASSIGN(const auto ids, targets_in(view.record, arguments.value("container")));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, operands.front()));
+  OCIRUN_TRY_ASSIGN(const auto ids, targets_in(view.record, arguments.value("container")));
   const auto send = [&]() -> Result<void> {
     const Runtime runtime(view.record.runtime);
-    for (const std::string& id : ids) TRY(runtime.kill(id, signal));
+    for (const std::string& id : ids) OCIRUN_TRY(runtime.kill(id, signal));
     return {};
   };
-  TRY(as_root_of(view.record, send));
+  OCIRUN_TRY(as_root_of(view.record, send));
   return 0;
 }
 

@@ -32,7 +32,7 @@ Result<LogQuery> read_query(const Arguments& arguments) {
   LogQuery query;
   query.follow = arguments.has("follow");
   if (const auto since = arguments.value("since")) {
-    TRY_ASSIGN(query.since, within(parse_since(*since, wall_clock()), "--since"));
+    OCIRUN_TRY_ASSIGN(query.since, within(parse_since(*since, wall_clock()), "--since"));
   }
   if (const auto tail = arguments.value("tail")) {
     const auto number = linux::number(*tail);
@@ -60,13 +60,14 @@ Result<std::vector<std::string>> choose(const PodRecord& record, const Arguments
 
 Result<int> logs(const Arguments& arguments, const Caller&) {
   const std::string& pod = arguments.operands().front();
-  TRY_ASSIGN(const LogQuery query, read_query(arguments));
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(const PodView view, view_pod(pods, pod));
-  TRY_ASSIGN(const std::vector<std::string> ids, choose(view.record, arguments));
-  TRY_ASSIGN(const UniqueFd directory,
-             within(linux::sys::open(view.record.log_directory.c_str(), O_RDONLY | O_DIRECTORY),
-                    "log directory"));
+  OCIRUN_TRY_ASSIGN(const LogQuery query, read_query(arguments));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, pod));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ids, choose(view.record, arguments));
+  OCIRUN_TRY_ASSIGN(
+      const UniqueFd directory,
+      within(linux::sys::open(view.record.log_directory.c_str(), O_RDONLY | O_DIRECTORY),
+             "log directory"));
   const bool with_times = arguments.has("timestamps");
   for (const std::string& id : ids) {
     const std::string prefix = ids.size() > 1 ? id.substr(pod.size() + 1) + " | " : "";
@@ -81,7 +82,7 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
     auto read = read_log(directory, id, query, show, has_ended);
     // An init container that has not run yet has no log.
     if (!read && read.error().number() == ENOENT && ids.size() > 1) continue;
-    TRY(std::move(read));
+    OCIRUN_TRY(std::move(read));
   }
   return 0;
 }
@@ -114,21 +115,21 @@ Result<void> print_from(Fd file, off_t& offset) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(errno, "read the events");
     if (count == 0) return {};
-    TRY(print(std::string_view(piece).substr(0, static_cast<std::size_t>(count))));
+    OCIRUN_TRY(print(std::string_view(piece).substr(0, static_cast<std::size_t>(count))));
     offset += count;
   }
 }
 
 Result<int> events(const Arguments& arguments, const Caller&) {
   const std::string& name = arguments.operands().front();
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
-  TRY_ASSIGN(const UniqueFd file, linux::sys::openat(directory.fd(), EventLog::kFile,
-                                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, linux::sys::openat(directory.fd(), EventLog::kFile,
+                                                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   off_t offset = 0;
   for (;;) {
     const auto view = view_pod(pods, name);
-    TRY(print_from(file, offset));
+    OCIRUN_TRY(print_from(file, offset));
     // The end of the pod was seen before the last events were read, so that none is missing.
     if (!arguments.has("follow") || !view || !view->is_supervised) return 0;
     ::poll(nullptr, 0, kPause);

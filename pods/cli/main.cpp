@@ -36,12 +36,12 @@ std::string help_text() {
 }
 
 Result<int> run_command(const Command& command, std::span<const std::string> words, Caller caller) {
-  TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, command, words));
+  OCIRUN_TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, command, words));
   // Must be known before the process is root of a user namespace.
   const bool uses_data =
       std::ranges::find(command.options, kDataOption.name, &Option::name) != command.options.end();
   if (uses_data && !arguments.has(kDataOption.name)) {
-    TRY_ASSIGN(const HostPath data, default_data_directory());
+    OCIRUN_TRY_ASSIGN(const HostPath data, default_data_directory());
     arguments.set_default(kDataOption.name, data.string());
   }
   caller.is_ordinary = ::geteuid() != 0;
@@ -54,12 +54,12 @@ Result<int> run_command(std::span<const std::string> words, const Caller& caller
   if (words.empty()) return refuse("pod: a command is missing; see ocirun pod --help");
   const std::string& first = words.front();
   if (first == bundle::cli::kCompletionCommand) {
-    TRY(print(bundle::cli::completion_text(kProgram, names_for, words.subspan(1))));
+    OCIRUN_TRY(print(bundle::cli::completion_text(kProgram, names_for, words.subspan(1))));
     return 0;
   }
   const bool wants_help = first == "--help" || first == "-h" || first == "help";
   if (wants_help && (first != "help" || words.size() == 1)) {
-    TRY(print(help_text()));
+    OCIRUN_TRY(print(help_text()));
     return 0;
   }
   const std::string& name = wants_help ? words[1] : first;
@@ -68,7 +68,7 @@ Result<int> run_command(std::span<const std::string> words, const Caller& caller
     return within(Result<int>(std::unexpected(bundle::cli::unknown_command(kProgram, name))),
                   "pod");
   if (wants_help || bundle::cli::ask_for_help(*command, words.subspan(1))) {
-    TRY(print(bundle::cli::help_text(kProgram, *command)));
+    OCIRUN_TRY(print(bundle::cli::help_text(kProgram, *command)));
     return 0;
   }
   return within(run_command(*command, words.subspan(1), caller), "pod {}", command->name);

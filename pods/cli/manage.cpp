@@ -102,9 +102,9 @@ void on_pods(const PodsDirectory& pods, std::vector<std::string> names, const Ac
 Result<int> stop(const Arguments& arguments, const Caller&) {
   std::optional<std::chrono::seconds> grace;
   if (const auto seconds = arguments.value("grace")) {
-    TRY_ASSIGN(grace, read_seconds("grace", *seconds));
+    OCIRUN_TRY_ASSIGN(grace, read_seconds("grace", *seconds));
   }
-  TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
   constexpr std::size_t kDescriptors = 256;  // of supervisors whose ends are awaited
   Outcomes outcomes(kStop);
   std::vector<StoppingPod> stopping;
@@ -131,7 +131,7 @@ Result<int> stop(const Arguments& arguments, const Caller&) {
 }
 
 Result<int> remove(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
   const Force force = arguments.has("force") ? Force::kYes : Force::kNo;
   Outcomes outcomes(kDelete);
   on_pods(
@@ -141,17 +141,17 @@ Result<int> remove(const Arguments& arguments, const Caller&) {
 }
 
 Result<int> exec(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
-  TRY_ASSIGN(const PodView view, view_pod(pods, arguments.operands().front()));
-  TRY_ASSIGN(const ContainerRecord container,
-             choose_running_container(view.record, arguments.value("container"),
-                                      "no program can be executed in it"));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, arguments.operands().front()));
+  OCIRUN_TRY_ASSIGN(const ContainerRecord container,
+                    choose_running_container(view.record, arguments.value("container"),
+                                             "no program can be executed in it"));
   std::vector<std::string> words = view.record.runtime;
   words.emplace_back("exec");
   if (arguments.has("tty")) words.emplace_back("--tty");
   words.push_back(container.id);
   words.insert(words.end(), arguments.operands().begin() + 1, arguments.operands().end());
-  if (::geteuid() != 0) TRY(become_root_of_namespace_of(view.record));
+  if (::geteuid() != 0) OCIRUN_TRY(become_root_of_namespace_of(view.record));
   linux::reset_signals();
   const linux::ExecArguments command(words, {});
   ::execve(command.argv()[0], command.argv(), environ);

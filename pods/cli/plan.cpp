@@ -20,18 +20,18 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   const std::string& file = arguments.operands().front();
   const auto output = arguments.value("output");
   if (!output) return refuse("-o DIR is missing: the directory for the bundles");
-  TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file));
-  TRY_ASSIGN(Given given, read_given(arguments));
+  OCIRUN_TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file));
+  OCIRUN_TRY_ASSIGN(Given given, read_given(arguments));
   given.pulling.is_ordinary = caller.is_ordinary;
-  TRY_ASSIGN(const std::string name, name_for(arguments, workload.pod.name, file));
-  TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY(keep_claims(data, workload, given));
-  TRY(replace_parts(given, workload.pod));
-  TRY(check_given(given, workload));
-  TRY(admit(workload, given));
-  TRY_ASSIGN(NewDirectory made, NewDirectory::make(out));
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(const std::string name, name_for(arguments, workload.pod.name, file));
+  OCIRUN_TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
+  OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  OCIRUN_TRY(keep_claims(data, workload, given));
+  OCIRUN_TRY(replace_parts(given, workload.pod));
+  OCIRUN_TRY(check_given(given, workload));
+  OCIRUN_TRY(admit(workload, given));
+  OCIRUN_TRY_ASSIGN(NewDirectory made, NewDirectory::make(out));
+  OCIRUN_TRY_ASSIGN(
       const std::vector<std::string> warnings,
       plan_pod(workload, given, data,
                {.name = name,
@@ -43,7 +43,7 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   std::string lines;
   for (const Container* container : all_containers(workload.pod))
     lines += fmt::format("{}/{}\n", out.string(), container->name);
-  TRY(print(lines));
+  OCIRUN_TRY(print(lines));
   made.keep();
   return 0;
 }

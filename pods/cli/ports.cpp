@@ -38,27 +38,28 @@ Result<Workload> workload_of(const RunRequest& request, const Arguments& argumen
   if (arguments.has("profile")) {
     const bool is_absolute = file.starts_with('/');
     const HostPath bundle(is_absolute ? file : fmt::format("{}/{}", request.directory, file));
-    TRY_ASSIGN(workload, read_bundle(bundle, "pod", given,
-                                     ordinary ? BundleRunner::kOrdinaryUser : BundleRunner::kRoot));
+    OCIRUN_TRY_ASSIGN(workload,
+                      read_bundle(bundle, "pod", given,
+                                  ordinary ? BundleRunner::kOrdinaryUser : BundleRunner::kRoot));
   } else {
-    TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+    OCIRUN_TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
     workload = read_workload(shown_name(file), request.text, ignored);
     if (!workload.problems.empty()) return refuse("{}", workload.problems.front());
-    TRY(replace_parts(given, workload.pod));
+    OCIRUN_TRY(replace_parts(given, workload.pod));
   }
   return workload;
 }
 
 Result<PortsOfPod> ports_of_pod(const PodsDirectory& pods, PodView view, bool ordinary) {
-  TRY_ASSIGN(const RunRequest request, request_of_pod(pods, view.record.name));
-  TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request.words));
+  OCIRUN_TRY_ASSIGN(const RunRequest request, request_of_pod(pods, view.record.name));
+  OCIRUN_TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request.words));
   PortsOfPod found{
       .view = std::move(view), .workload = {}, .network = {}, .ports = {}, .forwarder = 0};
-  TRY_ASSIGN(found.workload, workload_of(request, arguments, ordinary));
-  TRY_ASSIGN(found.network, read_network(arguments, found.workload));
-  TRY_ASSIGN(const auto published, read_published_ports(arguments, found.network));
-  TRY(publish(published, found.workload.pod));
-  TRY_ASSIGN(found.ports, ports_of(found.workload.pod));
+  OCIRUN_TRY_ASSIGN(found.workload, workload_of(request, arguments, ordinary));
+  OCIRUN_TRY_ASSIGN(found.network, read_network(arguments, found.workload));
+  OCIRUN_TRY_ASSIGN(const auto published, read_published_ports(arguments, found.network));
+  OCIRUN_TRY(publish(published, found.workload.pod));
+  OCIRUN_TRY_ASSIGN(found.ports, ports_of(found.workload.pod));
   const PodRecord& record = found.view.record;
   if (still_runs(record, record.forwarder)) found.forwarder = record.forwarder.pid;
   return found;
@@ -161,9 +162,9 @@ void write_ports(bundle::JsonWriter& out, const PortsOfPod& pod) {
 }
 
 Result<int> ports(const Arguments& arguments, const Caller& caller) {
-  TRY_ASSIGN(const bool json, wants_json(arguments));
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(ChosenPods chosen, view_pods(pods, arguments.operands()));
+  OCIRUN_TRY_ASSIGN(const bool json, wants_json(arguments));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(ChosenPods chosen, view_pods(pods, arguments.operands()));
   std::vector<PortsOfPod> all;
   int status = 0;
   for (PodView& view : chosen.views) {
@@ -187,7 +188,7 @@ Result<int> ports(const Arguments& arguments, const Caller& caller) {
       text += text_of_ports(pod);
   if (chosen.is_list) out.end_array();
   if (json) text = std::move(out).take() + "\n";
-  TRY(print(text));
+  OCIRUN_TRY(print(text));
   return status;
 }
 

@@ -51,16 +51,16 @@ std::string line_of(const StoredImage& image, const std::string& name) {
 
 Result<std::string> pull_document(const Arguments& arguments, const std::string& file,
                                   const Given& given, const Store& store) {
-  TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
-  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  OCIRUN_TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   const Workload workload = read_workload(shown_name(file), text, ignored);
   for (const std::string& warning : workload.warnings) warn(warning);
   warn_of_pull_secrets(arguments, workload);
   if (!workload.problems.empty()) return refuse("{}", fmt::join(workload.problems, "; "));
   std::string lines;
   for (const Container* container : all_containers(workload.pod)) {
-    TRY_ASSIGN(const StoredImage image,
-               find_image(workload, *container, given, store, add_options_for(container->image)));
+    OCIRUN_TRY_ASSIGN(const StoredImage image, find_image(workload, *container, given, store,
+                                                          add_options_for(container->image)));
     lines += line_of(image, container->image);
   }
   return lines;
@@ -68,32 +68,33 @@ Result<std::string> pull_document(const Arguments& arguments, const std::string&
 
 Result<std::string> pull_reference(const std::string& operand, const Given& given,
                                    const Store& store) {
-  TRY_ASSIGN(auto origin, Origin::parse(operand));
+  OCIRUN_TRY_ASSIGN(auto origin, Origin::parse(operand));
   if (!origin) {
-    TRY_ASSIGN(const Reference reference, Reference::parse(operand));
+    OCIRUN_TRY_ASSIGN(const Reference reference, Reference::parse(operand));
     origin = Origin::of(reference);
   }
-  TRY_ASSIGN(const StoredImage image,
-             pull_image(store, *origin,
-                        {.pulling = given.pulling, .policy = PullPolicy::kAlways, .auth_file = {}},
-                        add_options_for(operand)));
-  TRY(remember(store, image, operand));
+  OCIRUN_TRY_ASSIGN(
+      const StoredImage image,
+      pull_image(store, *origin,
+                 {.pulling = given.pulling, .policy = PullPolicy::kAlways, .auth_file = {}},
+                 add_options_for(operand)));
+  OCIRUN_TRY(remember(store, image, operand));
   return line_of(image, operand);
 }
 
 Result<int> pull_images(const Arguments& arguments, const Caller& caller) {
   Given given;
-  TRY_ASSIGN(given.pulling, read_pulling(arguments));
+  OCIRUN_TRY_ASSIGN(given.pulling, read_pulling(arguments));
   given.pulling.policy = PullPolicy::kAlways;
   given.pulling.is_ordinary = caller.is_ordinary;
-  TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY_ASSIGN(const Store store, Store::open_in(data));
+  OCIRUN_TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
+  OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open_in(data));
   for (const std::string& operand : arguments.operands()) {
-    TRY_ASSIGN(const std::string lines, is_document(operand)
-                                            ? pull_document(arguments, operand, given, store)
-                                            : pull_reference(operand, given, store));
-    TRY(print(lines));
+    OCIRUN_TRY_ASSIGN(const std::string lines, is_document(operand)
+                                                   ? pull_document(arguments, operand, given, store)
+                                                   : pull_reference(operand, given, store));
+    OCIRUN_TRY(print(lines));
   }
   return 0;
 }

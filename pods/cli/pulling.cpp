@@ -33,9 +33,9 @@ Result<std::set<std::string>> read_plain_http(const Arguments& arguments) {
 /// Makes the paths absolute, and finds a mistyped one before anything is fetched: skopeo takes a
 /// missing file for one without credentials.
 Result<std::map<std::string, std::string>> read_auth_files(const Arguments& arguments) {
-  TRY_ASSIGN(auto files, pairs_of(arguments, "pull-secret"));
+  OCIRUN_TRY_ASSIGN(auto files, pairs_of(arguments, "pull-secret"));
   for (auto& [name, file] : files) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(file));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(file));
     if (auto opened = linux::sys::open(path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK); !opened)
       return std::unexpected(opened.error().within(fmt::format("--pull-secret {}", name)));
     file = path.string();
@@ -50,12 +50,12 @@ Result<Pulling> read_pulling(const Arguments& arguments) {
   pulling.skopeo = find_program("skopeo");
   if (::isatty(STDERR_FILENO) == 1) pulling.terminal = Fd{STDERR_FILENO};
   if (const auto text = arguments.value("pull")) {
-    TRY_ASSIGN(pulling.policy, read_policy(*text));
+    OCIRUN_TRY_ASSIGN(pulling.policy, read_policy(*text));
   }
-  TRY_ASSIGN(pulling.plain_http, read_plain_http(arguments));
-  TRY_ASSIGN(pulling.auth_files, read_auth_files(arguments));
+  OCIRUN_TRY_ASSIGN(pulling.plain_http, read_plain_http(arguments));
+  OCIRUN_TRY_ASSIGN(pulling.auth_files, read_auth_files(arguments));
   if (const auto text = arguments.value(kPullTimeoutOption.name)) {
-    TRY_ASSIGN(pulling.patience, read_seconds(kPullTimeoutOption.name, *text));
+    OCIRUN_TRY_ASSIGN(pulling.patience, read_seconds(kPullTimeoutOption.name, *text));
     if (pulling.patience.count() == 0)
       return refuse("--{} 0: must be at least 1", kPullTimeoutOption.name);
   }

@@ -34,7 +34,7 @@ namespace {
 void print_if_read(Fd out, std::string_view text) {
   constexpr int kPatience = 100;  // milliseconds
   pollfd watched{out.value, POLLOUT, 0};
-  if (::poll(&watched, 1, kPatience) == 1) static_cast<void>(linux::write_all(out, text));
+  if (::poll(&watched, 1, kPatience) == 1) ignore(linux::write_all(out, text));
 }
 
 void show_last_lines(const std::string& container, const std::vector<std::string>& lines,
@@ -45,7 +45,7 @@ void show_last_lines(const std::string& container, const std::vector<std::string
           : fmt::format("ocirun: the last lines of container \"{}\" ({}):\n", container, hint);
   for (const std::string& line : lines)
     text += fmt::format("{} | {}\n", container, linux::in_one_line(line));
-  static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, text));
+  ignore(linux::write_all(Fd{STDERR_FILENO}, text));
 }
 
 /// Prints the reports of a pod in the foreground. `has_prefix`: the lines of the containers begin
@@ -100,22 +100,22 @@ int supervise(Workload& workload, const Settings& settings, const Detached& how,
     if (!nothing) return;
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       ::dup2(nothing->get(), number);
-    static_cast<void>(linux::sys::chdir("/"));
+    ignore(linux::sys::chdir("/"));
   };
   listener.announce = [&] {
     ::prctl(PR_SET_PDEATHSIG, 0);
-    static_cast<void>(linux::write_all(report, "started"));
+    ignore(linux::write_all(report, "started"));
     report.reset();
     leave_terminal();
   };
   const auto run = [&]() -> std::expected<int, PodFailure> {
     if (!how.adopts) return run_pod(workload, settings, how.afterwards, listener);
-    TRY_ASSIGN(const int status, adopt_pod(workload, settings, listener));
+    OCIRUN_TRY_ASSIGN(const int status, adopt_pod(workload, settings, listener));
     return status;
   };
   const auto status = run();
   if (status) return *status;
-  if (report) static_cast<void>(linux::write_all(report, linux::error_lines(status.error().error)));
+  if (report) ignore(linux::write_all(report, linux::error_lines(status.error().error)));
   return status.error().exit_status;
 }
 
@@ -131,18 +131,18 @@ Result<int> run_detached(const Command& command, Workload& workload, const Setti
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   constexpr std::chrono::seconds kToEnd{10};  // for a supervisor that has reported an error
   const int caller = ::getpid();
-  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
     ::_exit(supervise(workload, settings, how, std::move(report.writer), caller));
   }
   report.writer.reset();
-  TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
+  OCIRUN_TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
   // A supervisor that has closed the pipe and goes on has started the pod: its word was lost.
   const auto ended = text == "started" ? std::nullopt : linux::collect_child(child, kToEnd);
   if (!ended) {
-    TRY(print(settings.name + "\n"));
+    OCIRUN_TRY(print(settings.name + "\n"));
     return 0;
   }
   const int status = *ended;
@@ -201,14 +201,14 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
     if (arguments.has(option))
       return refuse("--{} is for documents: the bundle's config.json says all of this itself",
                     option);
-  TRY_ASSIGN(const HostPath bundle, linux::absolute_path(directory));
-  TRY_ASSIGN(const Given given, read_given(arguments));
+  OCIRUN_TRY_ASSIGN(const HostPath bundle, linux::absolute_path(directory));
+  OCIRUN_TRY_ASSIGN(const Given given, read_given(arguments));
   const std::string& path = bundle.string();
   const std::string name = arguments.value("name").value_or(path.substr(path.rfind('/') + 1));
-  TRY(check_pod_name(name));
-  TRY_ASSIGN(Workload workload,
-             read_bundle(bundle, name, given,
-                         caller.is_ordinary ? BundleRunner::kOrdinaryUser : BundleRunner::kRoot));
+  OCIRUN_TRY(check_pod_name(name));
+  OCIRUN_TRY_ASSIGN(Workload workload, read_bundle(bundle, name, given,
+                                                   caller.is_ordinary ? BundleRunner::kOrdinaryUser
+                                                                      : BundleRunner::kRoot));
   for (const std::string& warning : workload.warnings) warn(warning);
   return workload;
 }
@@ -232,7 +232,7 @@ void show_unpacking(const std::string& image, const AddProgress& progress) {
   const std::string part = progress.size == 0
                                ? fmt::format("{} MiB", progress.read >> 20)
                                : fmt::format("{:3} %", progress.read * 100 / progress.size);
-  static_cast<void>(
+  ignore(
       linux::write_all(Fd{STDERR_FILENO},
                        fmt::format("\r{}: layer {} of {}: {}{}", linux::in_one_line(image),
                                    progress.index + 1, progress.count, part, is_done ? "\n" : "")));
@@ -241,14 +241,14 @@ void show_unpacking(const std::string& image, const AddProgress& progress) {
 Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
                          const std::optional<Repetition>& repetition) {
   const std::string& file = arguments.operands().front();
-  TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, repetition));
-  TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
-  TRY(check_name_of_set(settings, workload));
+  OCIRUN_TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, repetition));
+  OCIRUN_TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
+  OCIRUN_TRY(check_name_of_set(settings, workload));
   if (repetition) {
     settings.replace = repetition->replace;
     settings.grace_of_old = repetition->grace;
   }
-  TRY_ASSIGN(settings.request, request_of(arguments, caller, settings, workload));
+  OCIRUN_TRY_ASSIGN(settings.request, request_of(arguments, caller, settings, workload));
   const bool is_kept = arguments.has("keep");
   if (arguments.has("detach"))
     return run_detached(command, workload, settings,

@@ -54,10 +54,10 @@ Result<NetworkChoice> read_net(const Arguments& arguments, const Workload& workl
 
 Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
   using Kind = NetworkChoice::Kind;
-  TRY_ASSIGN(NetworkChoice choice, read_net(arguments, workload));
+  OCIRUN_TRY_ASSIGN(NetworkChoice choice, read_net(arguments, workload));
   const auto name = arguments.value("network");
   if (!name) return choice;
-  TRY(check_network_name(*name));
+  OCIRUN_TRY(check_network_name(*name));
   if (choice.kind == Kind::kHost || choice.kind == Kind::kPath)
     return refuse(
         "--network {}: the pod needs a network namespace of its own (--net pod or --net none)",
@@ -71,7 +71,7 @@ Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
   using Kind = NetworkChoice::Kind;
   std::vector<Published> ports;
   for (const std::string& text : arguments.values("publish")) {
-    TRY_ASSIGN(ports.emplace_back(), read_published(text));
+    OCIRUN_TRY_ASSIGN(ports.emplace_back(), read_published(text));
     if (choice.kind == Kind::kNone || choice.kind == Kind::kPath)
       return refuse("--publish {}: nobody would forward the port with --net {}", text,
                     choice.kind == Kind::kNone ? "none" : choice.path);
@@ -149,8 +149,9 @@ Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> op
       const bool is_next = options[i] == name && i + 1 < options.size();
       if (is_next) ++i;
       if (!is_next && !options[i].starts_with(written)) continue;
-      TRY_ASSIGN(const HostPath path,
-                 linux::absolute_path(is_next ? options[i] : options[i].substr(written.size())));
+      OCIRUN_TRY_ASSIGN(
+          const HostPath path,
+          linux::absolute_path(is_next ? options[i] : options[i].substr(written.size())));
       options[i] = is_next ? path.string() : written + path.string();
       break;
     }
@@ -160,16 +161,16 @@ Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> op
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
                                    const Workload& workload, const std::string& file) {
   Settings settings;
-  TRY_ASSIGN(settings.given, read_given(arguments));
+  OCIRUN_TRY_ASSIGN(settings.given, read_given(arguments));
   settings.given.pulling.is_ordinary = caller.is_ordinary;
-  TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
-  TRY(keep_claims(settings.data, workload, settings.given));
-  TRY_ASSIGN(const HostPath runtime,
-             linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));
+  OCIRUN_TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
+  OCIRUN_TRY(keep_claims(settings.data, workload, settings.given));
+  OCIRUN_TRY_ASSIGN(const HostPath runtime,
+                    linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));
   if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
     return std::unexpected(found.error().within("--runtime"));
   settings.runtime = {runtime.string()};
-  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
   settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
   settings.has_metadata = arguments.has("metadata");
   if (const auto when = arguments.value("replace")) {
@@ -180,19 +181,19 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   settings.shape = arguments.words_but(kRun.options, kWithoutShape);
   if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
   settings.systemd_cgroups = names_systemd(caller.options);
-  TRY_ASSIGN(settings.name, name_for(arguments, workload.pod.name, file));
-  TRY_ASSIGN(settings.network, read_network(arguments, workload));
+  OCIRUN_TRY_ASSIGN(settings.name, name_for(arguments, workload.pod.name, file));
+  OCIRUN_TRY_ASSIGN(settings.network, read_network(arguments, workload));
   if (!settings.network.shared.empty()) {
-    TRY(find_ip_program());
-    TRY(check_host_name(arguments, settings));
+    OCIRUN_TRY(find_ip_program());
+    OCIRUN_TRY(check_host_name(arguments, settings));
   }
-  TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
+  OCIRUN_TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
   if (workload.pod.grace) settings.grace = *workload.pod.grace;
   if (const auto grace = arguments.value("grace")) {
-    TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
+    OCIRUN_TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
   }
   if (const auto directory = arguments.value("log-dir")) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
     settings.log_directory = path.string();
   }
   if (workload.pod.knative) settings.ready_within = kKnativeDeadline;
@@ -200,7 +201,7 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
     const std::string seconds = arguments.value("wait-ready").value_or("");
     settings.ready_within = kReadyWithin;
     if (!seconds.empty()) {
-      TRY_ASSIGN(settings.ready_within, read_seconds("wait-ready", seconds));
+      OCIRUN_TRY_ASSIGN(settings.ready_within, read_seconds("wait-ready", seconds));
     }
   }
   return settings;
@@ -213,7 +214,7 @@ Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
                      .directory = {},
                      .text = workload.text,
                      .fingerprint = {}};
-  TRY_ASSIGN(const HostPath here, linux::absolute_path("."));
+  OCIRUN_TRY_ASSIGN(const HostPath here, linux::absolute_path("."));
   request.directory = here.string();
   request.words = arguments.words_but(kRun.options, kNotRepeated);
   for (const auto& [name, value] : settings.given.variables)

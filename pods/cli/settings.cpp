@@ -28,8 +28,8 @@ Result<SeccompChoice> read_seccomp(const std::string& text) {
   if (text == "default") return SeccompChoice{};
   if (text == "unconfined") return SeccompChoice{SeccompChoice::Kind::kUnconfined, ""};
   auto profile = [&]() -> Result<SeccompChoice> {
-    TRY_ASSIGN(const UniqueFd file, linux::sys::open(text.c_str(), O_RDONLY | O_NOCTTY));
-    TRY_ASSIGN(std::string content, linux::sys::read_all(file, bundle::Document::kMaxSize));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file, linux::sys::open(text.c_str(), O_RDONLY | O_NOCTTY));
+    OCIRUN_TRY_ASSIGN(std::string content, linux::sys::read_all(file, bundle::Document::kMaxSize));
     return read_seccomp_profile(std::move(content));
   }();
   return within(std::move(profile), "--seccomp " + text);
@@ -48,17 +48,17 @@ Result<std::pair<std::string, VolumeBinding>> read_volume(const std::string& opt
     return refuse("--volume {}: must have the form NAME=HOSTPATH[:ro] or NAME[:ro]", option);
   std::string name = text.substr(0, sign);
   binding.is_kept = sign == std::string::npos;
-  if (binding.is_kept) TRY(check_volume_name(name));
+  if (binding.is_kept) OCIRUN_TRY(check_volume_name(name));
   binding.directory =
       binding.is_kept ? kept_volume_path(data, name) : HostPath(text.substr(sign + 1));
   return std::pair{std::move(name), std::move(binding)};
 }
 
 Result<std::map<std::string, VolumeBinding>> read_volumes(const Arguments& arguments) {
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
   std::map<std::string, VolumeBinding> volumes;
   for (const std::string& text : arguments.values("volume")) {
-    TRY_ASSIGN(auto volume, read_volume(text, data));
+    OCIRUN_TRY_ASSIGN(auto volume, read_volume(text, data));
     if (!volumes.insert(std::move(volume)).second)
       return refuse("--volume {}: the name is given twice", text);
   }
@@ -70,7 +70,7 @@ Result<DeviceDirectories> read_device_directories(const Arguments& arguments) {
   if (!arguments.has("cdi")) return directories;
   directories = {.paths = {}, .may_be_absent = false};
   for (const std::string& text : arguments.values("cdi")) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(text));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(text));
     directories.paths.push_back(path.string());
   }
   return directories;
@@ -102,34 +102,35 @@ Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_v
 
 Result<Given> read_given(const Arguments& arguments) {
   Given given;
-  TRY_ASSIGN(given.bindings.parameters, pairs_of(arguments, "param", Empty::kAllowed));  // OAM-16
-  TRY_ASSIGN(const auto secrets, pairs_of(arguments, "secret"));
+  OCIRUN_TRY_ASSIGN(given.bindings.parameters,
+                    pairs_of(arguments, "param", Empty::kAllowed));  // OAM-16
+  OCIRUN_TRY_ASSIGN(const auto secrets, pairs_of(arguments, "secret"));
   for (const auto& [id, directory] : secrets)
     given.bindings.secrets.emplace(id, HostPath(directory));
-  TRY_ASSIGN(given.volumes, read_volumes(arguments));
-  TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
-  TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
+  OCIRUN_TRY_ASSIGN(given.volumes, read_volumes(arguments));
+  OCIRUN_TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
+  OCIRUN_TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
   for (const std::string& text : arguments.values("device")) {
-    TRY_ASSIGN(given.devices.emplace_back(), within(parse_device(text), "--device"));
+    OCIRUN_TRY_ASSIGN(given.devices.emplace_back(), within(parse_device(text), "--device"));
   }
-  TRY_ASSIGN(given.cdi, read_device_directories(arguments));
-  TRY_ASSIGN(given.variables, read_variables(arguments));
-  TRY_ASSIGN(given.labels, pairs_of(arguments, "label", Empty::kAllowed));
+  OCIRUN_TRY_ASSIGN(given.cdi, read_device_directories(arguments));
+  OCIRUN_TRY_ASSIGN(given.variables, read_variables(arguments));
+  OCIRUN_TRY_ASSIGN(given.labels, pairs_of(arguments, "label", Empty::kAllowed));
   given.image_directory = arguments.value("images").value_or("");
-  TRY_ASSIGN(given.pulling, read_pulling(arguments));
+  OCIRUN_TRY_ASSIGN(given.pulling, read_pulling(arguments));
   if (arguments.has("enforce-required")) given.requests = Requests::kHard;
   given.user = arguments.value("user").value_or("");
   given.forbid_root = arguments.has("forbid-root");
   given.read_only_root = arguments.has("read-only");
   if (const auto text = arguments.value("seccomp")) {
-    TRY_ASSIGN(given.seccomp, read_seccomp(*text));
+    OCIRUN_TRY_ASSIGN(given.seccomp, read_seccomp(*text));
   }
   if (const auto directory = arguments.value("seccomp-profiles")) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
     given.seccomp_profiles = path.string();
   }
   if (const auto text = arguments.value("restart")) {
-    TRY_ASSIGN(given.restart, read_restart(*text));
+    OCIRUN_TRY_ASSIGN(given.restart, read_restart(*text));
   }
   if (const auto text = arguments.value("port")) {
     const auto port = linux::number<std::uint16_t>(*text);
@@ -141,14 +142,14 @@ Result<Given> read_given(const Arguments& arguments) {
 
 Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file,
                                       Audience audience) {
-  TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
+  OCIRUN_TRY_ASSIGN(const std::string text, within(read_document(file), shown_name(file)));
   return workload_of_text(arguments, file, text, audience);
 }
 
 Result<Workload> workload_of_text(const Arguments& arguments, const std::string& file,
                                   const std::string& text, Audience audience) {
   const std::string name = shown_name(file);
-  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   Workload workload = read_workload(name, text, ignored);
   if (const auto pod_name = arguments.value("name")) rename_pod_in_parts(*pod_name, workload.pod);
   const bool is_here = audience == Audience::kThisMachine;
@@ -175,7 +176,7 @@ Result<std::string> name_for(const Arguments& arguments, const std::string& of_d
       name.resize(dot);
     if (file == "-") return refuse("the document names no pod: --name POD does");
   }
-  TRY(check_pod_name(name));
+  OCIRUN_TRY(check_pod_name(name));
   return name;
 }
 

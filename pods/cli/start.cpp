@@ -12,7 +12,7 @@
 namespace ocirun::pods::cli {
 
 Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   auto request = read_request(directory.fd());
   if (!request && request.error().number() == ENOENT)
     return refuse(
@@ -25,7 +25,7 @@ Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& 
 Result<void> check_name_of_set(const Settings& settings, const Workload& workload) {
   const std::string& set = workload_name(workload.pod);
   if (set == workload.pod.name || settings.name != workload.pod.name) return {};
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
   const auto view = view_pod(pods, set);
   if (!view || !view->is_supervised || view->record.kind != shown_kind(workload.pod)) return {};
   return refuse(
@@ -59,16 +59,16 @@ bool has_name_of_set(const RunRequest& request, const Arguments& arguments,
 /// Repeats `run --detach` in the place of what is left of the pod `name`, which keeps its name.
 Result<int> repeat(const Command& command, const std::string& name, const RunRequest& request,
                    const Arguments& own, const Caller& caller, Repetition repetition) {
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));
+  OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));
   std::vector<std::string> words{"--detach", "--keep", "--data", data.string()};
   words.insert(words.end(), request.words.begin(), request.words.end());
-  TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, kRun, words));
+  OCIRUN_TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, kRun, words));
   if (has_name_of_set(request, arguments, name)) {
     words.insert(words.begin(), "--name=" + name);
-    TRY_ASSIGN(arguments, bundle::cli::parse(kProgram, kRun, words));
+    OCIRUN_TRY_ASSIGN(arguments, bundle::cli::parse(kProgram, kRun, words));
   }
-  TRY(within(linux::sys::chdir(request.directory.c_str()), "enter {}, where the pod was run",
-             request.directory));
+  OCIRUN_TRY(within(linux::sys::chdir(request.directory.c_str()), "enter {}, where the pod was run",
+                    request.directory));
   Caller first = caller;
   first.options = request.options;
   repetition.text = request.text;
@@ -92,15 +92,15 @@ Result<bool> can_adopt(const PodsDirectory& pods, const PodView& view) {
 
 Result<int> start(const Arguments& arguments, const Caller& caller) {
   const std::string& name = arguments.operands().front();
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(const PodView view, view_pod(pods, name));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, name));
   if (view.is_supervised) {
     note(fmt::format("the pod \"{}\" runs already", name));
-    TRY(print(name + "\n"));
+    OCIRUN_TRY(print(name + "\n"));
     return 0;
   }
-  TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
-  TRY_ASSIGN(const bool adopts, can_adopt(pods, view));
+  OCIRUN_TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
+  OCIRUN_TRY_ASSIGN(const bool adopts, can_adopt(pods, view));
   const auto status =
       repeat(kStart, name, request, arguments, caller,
              {.text = {}, .replace = Replace::kIfOther, .grace = {}, .adopts = adopts});
@@ -113,16 +113,16 @@ Result<int> restart(const Arguments& arguments, const Caller& caller) {
   const std::string& name = arguments.operands().front();
   std::optional<std::chrono::seconds> grace;
   if (const auto seconds = arguments.value("grace")) {
-    TRY_ASSIGN(grace, read_seconds("grace", *seconds));
+    OCIRUN_TRY_ASSIGN(grace, read_seconds("grace", *seconds));
   }
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   if (const auto container = arguments.value("container")) {
     if (grace)
       return refuse("--grace is for the whole pod: with -c, the grace period of `run` counts");
-    TRY(restart_container(pods, name, *container));
+    OCIRUN_TRY(restart_container(pods, name, *container));
     return 0;
   }
-  TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
+  OCIRUN_TRY_ASSIGN(const RunRequest request, request_of_pod(pods, name));
   return repeat(kRestart, name, request, arguments, caller,
                 {.text = {}, .replace = Replace::kAlways, .grace = grace, .adopts = false});
 }

@@ -42,8 +42,9 @@ struct Look {
 };
 
 Result<Look> look_at(const PodsDirectory& pods, const std::vector<std::string>& names) {
-  TRY_ASSIGN(const ChosenPods chosen, view_pods(pods, names));
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const ChosenPods chosen, view_pods(pods, names));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   Look look;
   for (const PodView& view : chosen.views) {
     const PodRecord& record = view.record;
@@ -167,21 +168,21 @@ std::string on_screen(const std::string& table, bool is_first) {
 }
 
 Result<int> stats(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const bool json, wants_json(arguments));
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const bool json, wants_json(arguments));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   const std::vector<std::string>& names = arguments.operands();
   const bool streams = !json && !arguments.has("no-stream") && ::isatty(STDOUT_FILENO) == 1;
-  TRY_ASSIGN(Look before, look_at(pods, names));
+  OCIRUN_TRY_ASSIGN(Look before, look_at(pods, names));
   for (bool is_first = true;; is_first = false) {
     if (!before.readings.empty() || streams) ::usleep(kBetweenReadings);
-    TRY_ASSIGN(Look now, look_at(pods, names));
+    OCIRUN_TRY_ASSIGN(Look now, look_at(pods, names));
     compare(before, now);
     if (!streams) {
       if (!names.empty()) tell_idle(now);
-      TRY(print(json ? json_of_stats(now) : table_of_stats(now)));
+      OCIRUN_TRY(print(json ? json_of_stats(now) : table_of_stats(now)));
       return 0;
     }
-    TRY(print(on_screen(table_of_stats(now), is_first)));
+    OCIRUN_TRY(print(on_screen(table_of_stats(now), is_first)));
     if (!names.empty() && !now.is_supervised) {
       tell_idle(now);
       return 0;

@@ -112,15 +112,15 @@ std::string details_of(const PodView& view) {
 }
 
 Result<int> status(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const bool json, wants_json(arguments));
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  TRY_ASSIGN(const ChosenPods chosen, view_pods(pods, arguments.operands()));
+  OCIRUN_TRY_ASSIGN(const bool json, wants_json(arguments));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const ChosenPods chosen, view_pods(pods, arguments.operands()));
   if (json) {
-    TRY(print(json_of(chosen.views, chosen.is_list)));
+    OCIRUN_TRY(print(json_of(chosen.views, chosen.is_list)));
   } else if (arguments.operands().empty()) {
-    TRY(print(list_of_pods(chosen.views)));
+    OCIRUN_TRY(print(list_of_pods(chosen.views)));
   } else {
-    for (const PodView& view : chosen.views) TRY(print(details_of(view)));
+    for (const PodView& view : chosen.views) OCIRUN_TRY(print(details_of(view)));
   }
   return 0;
 }

@@ -30,7 +30,7 @@ std::vector<std::string> listed(const std::string& path) {
   const auto directory =
       linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (!directory) return names;
-  static_cast<void>(
+  ignore(
       linux::for_each_entry(*directory, [&](const char* name, unsigned char type) -> Result<void> {
         if (check_pod_name(name) && linux::is_directory(*directory, name, type))
           names.emplace_back(name);

@@ -43,7 +43,7 @@ class AbsolutePaths {
     if (path == "-")
       return refuse(
           "a service has no standard input: the name of a file must take the place of \"-\"");
-    TRY_ASSIGN(const HostPath absolute, linux::absolute_path(path));
+    OCIRUN_TRY_ASSIGN(const HostPath absolute, linux::absolute_path(path));
     note(absolute.string());
     return absolute.string();
   }
@@ -59,7 +59,7 @@ class AbsolutePaths {
     const std::string rest = value.substr(sign + 1);
     if (form == "NAME=SOURCE") {
       std::string path;
-      TRY_ASSIGN(const std::string source, absolute_source(rest, path));
+      OCIRUN_TRY_ASSIGN(const std::string source, absolute_source(rest, path));
       if (!path.empty()) note(path);
       return name + source;
     }
@@ -67,11 +67,11 @@ class AbsolutePaths {
       constexpr std::string_view kReadOnly = ":ro";
       const bool is_read_only = rest.ends_with(kReadOnly);
       const std::size_t size = rest.size() - (is_read_only ? kReadOnly.size() : 0);
-      TRY_ASSIGN(const std::string path, add(rest.substr(0, size)));
+      OCIRUN_TRY_ASSIGN(const std::string path, add(rest.substr(0, size)));
       return name + path + rest.substr(size);
     }
     if (!form.ends_with("=DIR") && !form.ends_with("FILE")) return value;
-    TRY_ASSIGN(const std::string path, add(rest));
+    OCIRUN_TRY_ASSIGN(const std::string path, add(rest));
     return name + path;
   }
 
@@ -106,15 +106,15 @@ Result<std::vector<std::string>> words_of_service(
   // The name of the unit has the name of the pod, whatever the document says later.
   std::vector<std::string> words{"--replace=always", "--name=" + pod};
   if (ready_within) words.push_back(fmt::format("--wait-ready={}", ready_within->count()));
-  TRY_ASSIGN(const std::string data, paths.add(data_of(arguments).string()));
+  OCIRUN_TRY_ASSIGN(const std::string data, paths.add(data_of(arguments).string()));
   words.push_back("--data=" + data);
   for (const Option& option : kUnitOptions) {
     const bool is_replaced = std::ranges::find(kReplaced, option.name) != std::end(kReplaced) ||
                              (option.name == "publish" && arguments.has("activate"));
     if (is_replaced) continue;
     for (const std::string& value : arguments.values(option.name)) {
-      TRY_ASSIGN(const std::string absolute,
-                 within(paths.in_value(option.value, value), "--{}", option.name));
+      OCIRUN_TRY_ASSIGN(const std::string absolute,
+                        within(paths.in_value(option.value, value), "--{}", option.name));
       words.push_back(option.value.empty() ? fmt::format("--{}", option.name)
                                            : fmt::format("--{}={}", option.name, absolute));
     }
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> words_of_service(
 Result<std::chrono::seconds> read_idle(const Arguments& arguments) {
   const std::string text = arguments.value("activate").value_or("");
   if (text.empty()) return kIdle;
-  TRY_ASSIGN(const std::chrono::seconds idle, read_seconds("activate", text));
+  OCIRUN_TRY_ASSIGN(const std::chrono::seconds idle, read_seconds("activate", text));
   if (idle.count() == 0) return refuse("--activate=0: must be a second at least");
   return idle;
 }
@@ -157,9 +157,9 @@ std::string path_of_proxy() {
 /// --activate: adds the entries to the plan, and to `words` that the pod is open for their proxies.
 Result<void> add_entries(UnitPlan& plan, std::vector<std::string>& words,
                          const Arguments& arguments, const Settings& settings, const Pod& pod) {
-  TRY_ASSIGN(plan.idle, read_idle(arguments));
-  TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(pod));
-  TRY_ASSIGN(plan.entries, within(read_entries(settings, forwards), "--activate"));
+  OCIRUN_TRY_ASSIGN(plan.idle, read_idle(arguments));
+  OCIRUN_TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(pod));
+  OCIRUN_TRY_ASSIGN(plan.entries, within(read_entries(settings, forwards), "--activate"));
   plan.proxy = path_of_proxy();
   for (std::size_t i = 0; i < plan.entries.size(); ++i)
     words.push_back(fmt::format("--publish={}/tcp={}:{}", forwards[i].pod_port,
@@ -176,28 +176,28 @@ std::optional<std::chrono::seconds> ready_time_of(const Arguments& arguments,
 }
 
 Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
-  TRY(check_words(arguments));
+  OCIRUN_TRY(check_words(arguments));
   const std::string& file = arguments.operands().front();
-  TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, std::nullopt));
-  TRY_ASSIGN(const Settings settings, read_run_settings(arguments, caller, workload, file));
-  TRY(replace_parts(settings.given, workload.pod));
-  TRY(publish(settings.published, workload.pod));
-  TRY(check_given(settings.given, workload));
+  OCIRUN_TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, std::nullopt));
+  OCIRUN_TRY_ASSIGN(const Settings settings, read_run_settings(arguments, caller, workload, file));
+  OCIRUN_TRY(replace_parts(settings.given, workload.pod));
+  OCIRUN_TRY(publish(settings.published, workload.pod));
+  OCIRUN_TRY(check_given(settings.given, workload));
 
   UnitPlan plan;
   AbsolutePaths paths;
   plan.pod = settings.name;
   plan.is_of_user = caller.is_ordinary || arguments.has("user-unit");
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') plan.home = home;
-  TRY_ASSIGN(plan.document, paths.add(file));
+  OCIRUN_TRY_ASSIGN(plan.document, paths.add(file));
   const auto ready_within = ready_time_of(arguments, settings, workload.pod);
   plan.start_limit = start_limit(workload.pod, ready_within);
   plan.stop_limit = settings.grace + kStopPatience;
-  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
-  TRY_ASSIGN(std::vector<std::string> words,
-             words_of_service(arguments, plan.pod, paths, ready_within));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
+  OCIRUN_TRY_ASSIGN(std::vector<std::string> words,
+                    words_of_service(arguments, plan.pod, paths, ready_within));
   if (arguments.has("activate")) {
-    TRY(add_entries(plan, words, arguments, settings, workload.pod));
+    OCIRUN_TRY(add_entries(plan, words, arguments, settings, workload.pod));
     if (!ready_within)
       warn(
           "no container has a readiness probe: the first connection may come before the program "
@@ -215,32 +215,33 @@ Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
 /// Writes all units, and prints their paths, or after an error leaves none that was not there
 /// before. A file of somebody else stays.
 Result<void> write_units(const std::string& path, const std::vector<UnitFile>& units) {
-  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory,
+                    linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
   for (const UnitFile& unit : units)
-    TRY(check_own_file(directory, unit.name, first_words_of_unit(unit.name), "unit"));
+    OCIRUN_TRY(check_own_file(directory, unit.name, first_words_of_unit(unit.name), "unit"));
   OutputFiles files;
   std::string lines;
   for (const UnitFile& unit : units) {
-    TRY(files.write(directory, unit.name, unit.text, 0644));
+    OCIRUN_TRY(files.write(directory, unit.name, unit.text, 0644));
     lines += fmt::format("{}/{}\n", path, unit.name);
   }
-  TRY(print(lines));
+  OCIRUN_TRY(print(lines));
   files.keep();
   return {};
 }
 
 Result<int> unit(const Arguments& arguments, const Caller& caller) {
-  TRY_ASSIGN(const UnitPlan plan, plan_units(arguments, caller));
-  TRY_ASSIGN(const std::vector<UnitFile> units, units_of(plan));
+  OCIRUN_TRY_ASSIGN(const UnitPlan plan, plan_units(arguments, caller));
+  OCIRUN_TRY_ASSIGN(const std::vector<UnitFile> units, units_of(plan));
   if (const auto output = arguments.value("output")) {
-    TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
-    TRY(within(write_units(directory.string(), units), "--output"));
+    OCIRUN_TRY_ASSIGN(const HostPath directory, linux::absolute_path(*output));
+    OCIRUN_TRY(within(write_units(directory.string(), units), "--output"));
     return 0;
   }
   std::string lines;
   for (const UnitFile& file : units)
     lines += lines.empty() ? file.text : fmt::format("\n{}", file.text);
-  TRY(print(lines));
+  OCIRUN_TRY(print(lines));
   return 0;
 }
 

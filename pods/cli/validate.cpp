@@ -29,9 +29,9 @@ bool is_pure_cgroup_v2() {
 /// The report of one bundle. Adds to `broken` the number of clauses of the level MUST that are not
 /// met.
 Result<std::string> report(const std::string& directory, std::size_t& broken) {
-  TRY_ASSIGN(const HostPath path, linux::absolute_path(directory));
-  TRY_ASSIGN(const std::string text, bundle::read_config_file(path));
-  TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, path).take());
+  OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(directory));
+  OCIRUN_TRY_ASSIGN(const std::string text, bundle::read_config_file(path));
+  OCIRUN_TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, path).take());
   ContractSubject subject{
       .config = config, .root = {}, .host_has_cgroup_v2_only = is_pure_cgroup_v2()};
   if (auto root = linux::SafeDir::open_root(config.root_path)) subject.root = std::move(*root);
@@ -51,8 +51,8 @@ Result<std::string> report(const std::string& directory, std::size_t& broken) {
 Result<int> validate_contract(std::span<const std::string> bundles) {
   std::size_t broken = 0;
   for (const std::string& bundle : bundles) {
-    TRY_ASSIGN(const std::string lines, within(report(bundle, broken), bundle));
-    TRY(print(lines));
+    OCIRUN_TRY_ASSIGN(const std::string lines, within(report(bundle, broken), bundle));
+    OCIRUN_TRY(print(lines));
   }
   if (broken == 0) return 0;
   return refuse("{} clause{} of the level MUST {} not met", broken, plural(broken),
@@ -105,7 +105,7 @@ Result<int> run_validate(const Arguments& arguments, const Caller&) {
     return refuse("--profile {}: must be knative", *profile);
   }
   std::size_t bad = 0;
-  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   std::vector<std::string> unused = ignored;  // by none of the files
   const std::vector<std::string>& operands = arguments.operands();
   for (const std::string& file : operands) {
@@ -117,14 +117,14 @@ Result<int> run_validate(const Arguments& arguments, const Caller&) {
       std::erase_if(unused, [&](const std::string& word) {
         return std::ranges::find(workload.unused_ignored, word) == workload.unused_ignored.end();
       });
-      TRY(print(report(workload, bad)));
+      OCIRUN_TRY(print(report(workload, bad)));
     } else {
       ++bad;
-      TRY(print(fmt::format("error: {}\n", linux::in_one_line(text.error().message()))));
+      OCIRUN_TRY(print(fmt::format("error: {}\n", linux::in_one_line(text.error().message()))));
     }
   }
   for (const std::string& word : unused)
-    TRY(print(fmt::format("error: {}\n", linux::in_one_line(unused_ignored(word)))));
+    OCIRUN_TRY(print(fmt::format("error: {}\n", linux::in_one_line(unused_ignored(word)))));
   bad += unused.size();
   if (bad == 0) return 0;
   return refuse("{} error{}", bad, plural(bad));

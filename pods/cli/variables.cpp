@@ -46,7 +46,7 @@ class Variables {
 };
 
 Result<void> add_file(const std::string& file, Variables& variables) {
-  TRY_ASSIGN(const std::string text, read_document(file));
+  OCIRUN_TRY_ASSIGN(const std::string text, read_document(file));
   unsigned number = 0;
   for (std::string_view line : linux::split(text, '\n')) {
     ++number;
@@ -65,9 +65,9 @@ Result<void> add_file(const std::string& file, Variables& variables) {
 Result<std::vector<Variable>> read_variables(const Arguments& arguments) {
   Variables variables;
   for (const std::string& file : arguments.values("env-file"))
-    TRY(within(add_file(file, variables), "--env-file {}", file));
+    OCIRUN_TRY(within(add_file(file, variables), "--env-file {}", file));
   for (const std::string& text : arguments.values("env")) {
-    TRY_ASSIGN(Variable variable, within(variable_of(text), "--env"));
+    OCIRUN_TRY_ASSIGN(Variable variable, within(variable_of(text), "--env"));
     variables.set(std::move(variable));
   }
   return variables.take();

@@ -13,7 +13,7 @@ Result<ChosenPods> view_pods(const PodsDirectory& pods, const std::vector<std::s
   chosen.is_list = is_any || names.size() > 1;
   std::vector<std::string> all = names;
   if (is_any) {
-    TRY_ASSIGN(all, pods.names());
+    OCIRUN_TRY_ASSIGN(all, pods.names());
   }
   for (const std::string& name : all) {
     auto view = view_pod(pods, name);

@@ -31,12 +31,12 @@ Result<std::vector<std::string>> volumes_of(const PodDirectory& pod) {
   const auto request = read_request(pod.fd());
   if (!request && request.error().number() == ENOENT) return names;
   if (!request) return std::unexpected(request.error());
-  TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request->words));
+  OCIRUN_TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request->words));
   for (std::string_view text : arguments.values("volume"))
     if (!text.contains('=')) names.emplace_back(linux::cut(text, ':'));
   if (arguments.has("profile")) return names;
   // The claims of a document of Kubernetes. A name too many only keeps a volume.
-  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   const Workload workload =
       read_workload(shown_name(arguments.operands().front()), request->text, ignored);
   for (const Volume& volume : workload.pod.volumes)
@@ -48,15 +48,15 @@ Result<std::vector<std::string>> volumes_of(const PodDirectory& pod) {
 /// Fails if the request of a pod cannot be read, because the pod might use any volume.
 Result<Users> find_users(const HostPath& data) {
   Users users;
-  TRY_ASSIGN(const std::vector<std::string> volumes, kept_volumes(data));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> volumes, kept_volumes(data));
   for (const std::string& name : volumes) users[name];
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
-  TRY_ASSIGN(const std::vector<std::string> names, pods.names());
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, pods.names());
   for (const std::string& name : names) {
     const auto pod = pods.open_pod(name);
     if (!pod && pod.error().number() == ENOENT) continue;  // deleted meanwhile
     if (!pod) return std::unexpected(pod.error());
-    TRY_ASSIGN(const auto used, within(volumes_of(*pod), "pod {}", name));
+    OCIRUN_TRY_ASSIGN(const auto used, within(volumes_of(*pod), "pod {}", name));
     for (const std::string& volume : used)
       if (users.contains(volume)) users[volume].push_back(name);
   }
@@ -70,7 +70,7 @@ Result<void> remove_volumes(const HostPath& data, const Users& users,
     if (used != users.end() && !used->second.empty())
       return refuse("the volume \"{}\" belongs to {}: `ocirun pod delete` first", name,
                     fmt::join(used->second, ", "));
-    TRY(remove_kept_volume(data, name));
+    OCIRUN_TRY(remove_kept_volume(data, name));
   }
   return {};
 }
@@ -87,8 +87,8 @@ Result<void> print_volumes(const Users& users, bool json) {
 }
 
 Result<int> volumes(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const bool json, wants_json(arguments));
-  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  OCIRUN_TRY_ASSIGN(const bool json, wants_json(arguments));
+  OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
   const auto& operands = arguments.operands();
   const std::string command = operands.empty() ? "list" : operands.front();
   const std::vector<std::string> names(operands.begin() + (operands.empty() ? 0 : 1),
@@ -98,16 +98,16 @@ Result<int> volumes(const Arguments& arguments, const Caller&) {
   if (command == "remove" && names.empty())
     return refuse("remove: the names of volumes are missing");
   if (command != "remove" && !names.empty()) return refuse("{} takes no names of volumes", command);
-  TRY_ASSIGN(Users users, find_users(data));
+  OCIRUN_TRY_ASSIGN(Users users, find_users(data));
   if (command == "remove") {
-    TRY(remove_volumes(data, users, names));
+    OCIRUN_TRY(remove_volumes(data, users, names));
     return 0;
   }
   if (command == "prune") {
     std::erase_if(users, [](const auto& volume) { return !volume.second.empty(); });
-    for (const auto& [name, pods] : users) TRY(remove_kept_volume(data, name));
+    for (const auto& [name, pods] : users) OCIRUN_TRY(remove_kept_volume(data, name));
   }
-  TRY(print_volumes(users, json));
+  OCIRUN_TRY(print_volumes(users, json));
   return 0;
 }
 

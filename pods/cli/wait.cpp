@@ -24,8 +24,8 @@ Result<int> status_of_ended(const PodRecord& record) {
 }
 
 Result<int> wait_for_pod(const PodsDirectory& pods, const std::string& name) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
-  TRY_ASSIGN(const PodView view, view_pod(pods, name));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, name));
   if (view.is_supervised) {
     const auto end = linux::ProcessEnd::watch(view.record.supervisor);
     if (!end && end.error().number() != ESRCH) return std::unexpected(end.error());
@@ -40,14 +40,14 @@ Result<int> wait_for_pod(const PodsDirectory& pods, const std::string& name) {
 }
 
 Result<int> wait(const Arguments& arguments, const Caller&) {
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   const bool are_several = arguments.operands().size() > 1;
   int exit_status = 0;
   for (const std::string& name : arguments.operands()) {
     const auto status = wait_for_pod(pods, name);
     if (status) {
-      TRY(print(are_several ? fmt::format("{} {}\n", name, *status)
-                            : fmt::format("{}\n", *status)));
+      OCIRUN_TRY(print(are_several ? fmt::format("{} {}\n", name, *status)
+                                   : fmt::format("{}\n", *status)));
       continue;
     }
     exit_status = 1;

@@ -43,19 +43,19 @@ namespace sys = linux::sys;
 }  // namespace
 
 Result<void> give_up_privileges() {
-  TRY(linux::drop_bounding_set({}));
-  TRY(linux::set_capabilities({}));
+  OCIRUN_TRY(linux::drop_bounding_set({}));
+  OCIRUN_TRY(linux::set_capabilities({}));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
   return {};
 }
 
 Result<void> enter_empty_root(const std::string& place) {
-  TRY(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-  TRY(sys::mount("tmpfs", place.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                 "size=4k"));
-  TRY(sys::chdir(place.c_str()));
-  TRY(sys::pivot_root(".", "."));
-  TRY(sys::unmount(".", sys::kDetach));
+  OCIRUN_TRY(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  OCIRUN_TRY(sys::mount("tmpfs", place.c_str(), "tmpfs",
+                        MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k"));
+  OCIRUN_TRY(sys::chdir(place.c_str()));
+  OCIRUN_TRY(sys::pivot_root(".", "."));
+  OCIRUN_TRY(sys::unmount(".", sys::kDetach));
   return sys::chdir("/");
 }
 
@@ -67,14 +67,16 @@ constexpr std::uint64_t kUnknownSize = std::uint64_t{1} << 30;  // of the proces
 /// nothing but the kernel's texts about the process' own descriptors.
 Result<void> use_empty_root() {
   const auto empty = []() -> Result<UniqueFd> {
-    TRY(leave_mount_namespace());
-    TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("tmpfs"));
-    TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
+    OCIRUN_TRY(leave_mount_namespace());
+    OCIRUN_TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("tmpfs"));
+    OCIRUN_TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
     return sys::fsmount(filesystem, MOUNT_ATTR_RDONLY);
   }();
   if (empty) return change_root(*empty);
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const UniqueFd descriptors, procfs.open_file("self/fdinfo", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const UniqueFd descriptors,
+                    procfs.open_file("self/fdinfo", O_PATH | O_DIRECTORY));
   return change_root(descriptors);
 }
 
@@ -95,13 +97,13 @@ void become_nobody_if_possible() {
   constexpr unsigned kNobody = 65534;
   const auto uid = Uid::make(kNobody);
   const auto gid = Gid::make(kNobody);
-  static_cast<void>(linux::set_groups({}));
-  static_cast<void>(linux::become_user(*uid, *gid));
+  ignore(linux::set_groups({}));
+  ignore(linux::become_user(*uid, *gid));
 }
 
 Result<void> keep_capabilities(linux::CapabilitySet wanted) {
-  TRY_ASSIGN(const auto grantable, linux::grantable_capabilities(wanted));
-  if (grantable.permitted.has(CAP_SETPCAP)) TRY(linux::drop_bounding_set(wanted));
+  OCIRUN_TRY_ASSIGN(const auto grantable, linux::grantable_capabilities(wanted));
+  if (grantable.permitted.has(CAP_SETPCAP)) OCIRUN_TRY(linux::drop_bounding_set(wanted));
   if (wanted.empty()) become_nobody_if_possible();
   linux::CapabilitySets sets;
   sets.permitted = sets.effective =
@@ -127,7 +129,7 @@ Result<void> leave_mount_namespace() {
 }
 
 Result<void> change_root(Fd directory) {
-  TRY(sys::fchdir(directory));
+  OCIRUN_TRY(sys::fchdir(directory));
   return sys::chroot(".");
 }
 
@@ -142,13 +144,13 @@ std::uint64_t own_memory() {
 }
 
 Result<void> confine_process(linux::CapabilitySet wanted, std::uint64_t memory, Fd caller) {
-  TRY(limit(RLIMIT_CORE, 0));
+  OCIRUN_TRY(limit(RLIMIT_CORE, 0));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
-  TRY(keep_capabilities(wanted));
+  OCIRUN_TRY(keep_capabilities(wanted));
   // Another process of the same user must not trace this one.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return fail(errno, "refuse to be traced");
-  TRY(end_with_caller(caller));
-  if (!kIsSanitized) TRY(limit(RLIMIT_AS, memory));
+  OCIRUN_TRY(end_with_caller(caller));
+  if (!kIsSanitized) OCIRUN_TRY(limit(RLIMIT_AS, memory));
   return {};
 }
 
@@ -156,8 +158,8 @@ Result<void> confine_to_descriptors(const Confinement& confinement) {
   linux::close_descriptors_from(confinement.last_descriptor + 1);
   const std::uint64_t size = own_memory();
   // Without the rights, the descriptors and capabilities must do.
-  static_cast<void>(use_empty_root());
-  TRY(limit(RLIMIT_FSIZE, confinement.file_bytes));
+  ignore(use_empty_root());
+  OCIRUN_TRY(limit(RLIMIT_FSIZE, confinement.file_bytes));
   return confine_process({}, size + confinement.memory, confinement.caller);
 }
 
@@ -231,8 +233,9 @@ SeccompProfile least_calls() {
 
 Result<void> load_calls(const SeccompProfile& profile) {
   std::vector<std::string> unknown_names;  // of calls that are newer than libseccomp
-  TRY_ASSIGN(const linux::SeccompFilter filter, linux::compile_seccomp(profile, unknown_names));
-  TRY(linux::load_seccomp(filter));
+  OCIRUN_TRY_ASSIGN(const linux::SeccompFilter filter,
+                    linux::compile_seccomp(profile, unknown_names));
+  OCIRUN_TRY(linux::load_seccomp(filter));
   return {};
 }
 

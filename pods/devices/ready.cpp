@@ -37,7 +37,7 @@ Result<std::optional<struct stat>> find_host_node(const std::string& path) {
   if (!node && (node.error().number() == ENOENT || node.error().number() == ENOTDIR))
     return std::nullopt;
   if (!node) return std::unexpected(node.error());
-  TRY_ASSIGN(const struct stat info, sys::fstat(*node));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*node));
   return info;
 }
 
@@ -53,7 +53,7 @@ Result<ReadyNode> complete(const DeviceNode& node, NodeOrigin origin) {
                   .gid = node.gid};
   const bool is_complete = node.type == 'p' || (node.type != 0 && node.major != 0);
   const bool is_bound = origin == NodeOrigin::kBound && node.type != 'p';
-  TRY_ASSIGN(const auto host, find_host_node(ready.host_path));
+  OCIRUN_TRY_ASSIGN(const auto host, find_host_node(ready.host_path));
   const char type = host ? type_of_file(host->st_mode) : '\0';
   if (is_complete && !is_bound) {
     if (type == node.type && !ready.mode) ready.mode = host->st_mode & kPermissions;
@@ -106,8 +106,8 @@ class Union {
 
   Result<void> add(const DeviceEdits& edits) {
     all_.env.insert(all_.env.end(), edits.env.begin(), edits.env.end());
-    for (const DeviceNode& node : edits.nodes) TRY(add(node));
-    for (const DeviceMount& mount : edits.mounts) TRY(add(mount));
+    for (const DeviceNode& node : edits.nodes) OCIRUN_TRY(add(node));
+    for (const DeviceMount& mount : edits.mounts) OCIRUN_TRY(add(mount));
     for (const DeviceHook& hook : edits.hooks)
       if (std::ranges::find(all_.hooks, hook) == all_.hooks.end()) all_.hooks.push_back(hook);
     for (const Gid gid : edits.gids)
@@ -123,7 +123,7 @@ class Union {
 
  private:
   Result<void> add(const DeviceNode& node) {
-    TRY_ASSIGN(ReadyNode ready, ready_node(node, origin_));
+    OCIRUN_TRY_ASSIGN(ReadyNode ready, ready_node(node, origin_));
     const auto same = std::ranges::find(all_.nodes, ready.path, &ReadyNode::path);
     if (same != all_.nodes.end()) {
       if (*same == ready) return {};
@@ -158,7 +158,7 @@ Result<std::string> identity_of(const FoundDevice& device) {
   if (device.device->edits.nodes.empty()) return device.full_name();
   std::set<std::string> nodes;
   for (const DeviceNode& node : device.device->edits.nodes) {
-    TRY_ASSIGN(const ReadyNode ready, ready_node(node, NodeOrigin::kMade));
+    OCIRUN_TRY_ASSIGN(const ReadyNode ready, ready_node(node, NodeOrigin::kMade));
     nodes.insert(ready.type == 'p' ? ready.host_path
                                    : fmt::format("{}{}:{}", ready.type, ready.major, ready.minor));
   }
@@ -171,10 +171,10 @@ Result<ReadyEdits> ready_edits(const std::vector<FoundDevice>& devices, NodeOrig
   std::set<const CdiSpec*> files;
   for (const FoundDevice& device : devices) {
     const auto added = [&]() -> Result<void> {
-      if (files.insert(device.spec).second) TRY(all.add(device.spec->edits));
+      if (files.insert(device.spec).second) OCIRUN_TRY(all.add(device.spec->edits));
       return all.add(device.device->edits);
     };
-    TRY(within(added(), "device {} of {}", device.full_name(), device.spec->file));
+    OCIRUN_TRY(within(added(), "device {} of {}", device.full_name(), device.spec->file));
   }
   return all.take();
 }

@@ -52,7 +52,7 @@ Result<void> check_way(const struct stat& info, const std::string& name) {
 /// and symlink on the way, those behind symlinks too.
 Result<UniqueFd> open_by_checked_way(Fd start, const std::string& path, int flags) {
   constexpr int kMostSymlinks = 40;  // as the kernel follows
-  TRY_ASSIGN(UniqueFd here, sys::openat(start, path.starts_with('/') ? "/" : ".", O_PATH));
+  OCIRUN_TRY_ASSIGN(UniqueFd here, sys::openat(start, path.starts_with('/') ? "/" : ".", O_PATH));
   std::vector<std::string> rest;  // the next component is the last of these
   const auto put_before = [&](std::string_view text) {
     const auto parts = linux::words(text, '/');
@@ -64,19 +64,19 @@ Result<UniqueFd> open_by_checked_way(Fd start, const std::string& path, int flag
     const std::string name = std::exchange(rest.back(), {});
     rest.pop_back();
     if (name.empty()) continue;
-    TRY_ASSIGN(UniqueFd next, sys::openat(here, name.c_str(), O_PATH | O_NOFOLLOW));
-    TRY_ASSIGN(const struct stat info, sys::fstat(next));
+    OCIRUN_TRY_ASSIGN(UniqueFd next, sys::openat(here, name.c_str(), O_PATH | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(next));
     const bool is_link = S_ISLNK(info.st_mode);
-    if (is_link || !rest.empty()) TRY(check_way(info, name));
+    if (is_link || !rest.empty()) OCIRUN_TRY(check_way(info, name));
     if (!is_link && rest.empty()) return sys::openat(here, name.c_str(), flags | O_NOFOLLOW);
     if (!is_link) {
       here = std::move(next);
       continue;
     }
     if (++symlinks > kMostSymlinks) return fail(ELOOP, "open {}", path);
-    TRY_ASSIGN(const std::string target, sys::readlinkat(next, ""));
+    OCIRUN_TRY_ASSIGN(const std::string target, sys::readlinkat(next, ""));
     if (target.starts_with('/')) {
-      TRY_ASSIGN(here, sys::open("/", O_PATH));
+      OCIRUN_TRY_ASSIGN(here, sys::open("/", O_PATH));
     }
     put_before(target);
   }
@@ -84,11 +84,11 @@ Result<UniqueFd> open_by_checked_way(Fd start, const std::string& path, int flag
 }
 
 Result<std::string> text_of_file(Fd directory, const std::string& name) {
-  TRY_ASSIGN(const UniqueFd file,
-             open_by_checked_way(directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  TRY_ASSIGN(const struct stat info, sys::fstat(file));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file,
+                    open_by_checked_way(directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(file));
   if (!S_ISREG(info.st_mode)) return refuse("it is no regular file");
-  TRY(check_owner(info));
+  OCIRUN_TRY(check_owner(info));
   return sys::read_all(file, Source::kMostBytes);
 }
 
@@ -115,8 +115,8 @@ Result<DeviceRegistry> DeviceRegistry::read(const DeviceDirectories& directories
   DeviceRegistry registry;
   registry.paths_ = directories.paths;
   for (std::size_t i = 0; i < directories.paths.size(); ++i)
-    TRY(within(registry.read_directory(directories.paths[i], i, directories.may_be_absent),
-               "CDI specifications in {}", directories.paths[i]));
+    OCIRUN_TRY(within(registry.read_directory(directories.paths[i], i, directories.may_be_absent),
+                      "CDI specifications in {}", directories.paths[i]));
   return registry;
 }
 
@@ -125,14 +125,15 @@ Result<void> DeviceRegistry::read_directory(const std::string& path, std::size_t
   const auto directory = open_by_checked_way(Fd{AT_FDCWD}, path, O_RDONLY | O_DIRECTORY);
   if (!directory && directory.error().number() == ENOENT && may_be_absent) return {};
   if (!directory) return std::unexpected(directory.error());
-  TRY_ASSIGN(const struct stat info, sys::fstat(*directory));
-  TRY(check_owner(info));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*directory));
+  OCIRUN_TRY(check_owner(info));
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(*directory, [&](const char* entry, unsigned char) -> Result<void> {
-    const std::string_view name = entry;
-    if (name.ends_with(".json") || name.ends_with(".yaml")) names.emplace_back(name);
-    return {};
-  }));
+  OCIRUN_TRY(
+      linux::for_each_entry(*directory, [&](const char* entry, unsigned char) -> Result<void> {
+        const std::string_view name = entry;
+        if (name.ends_with(".json") || name.ends_with(".yaml")) names.emplace_back(name);
+        return {};
+      }));
   if (names.size() > kMostFiles)
     return refuse("there are {} files, at most {} are read", names.size(), kMostFiles);
   std::ranges::sort(names);
@@ -204,7 +205,7 @@ std::vector<std::string> DeviceRegistry::names_of(const std::string& kind) const
 }
 
 Result<FoundDevice> DeviceRegistry::find(const std::string& kind, const std::string& name) const {
-  TRY(check_kind(kind));
+  OCIRUN_TRY(check_kind(kind));
   FoundDevice found;
   std::size_t directory = 0;
   const CdiSpec* rival = nullptr;
@@ -225,7 +226,7 @@ Result<FoundDevice> DeviceRegistry::find(const std::string& kind, const std::str
 }
 
 Result<std::vector<std::string>> DeviceRegistry::names(const std::string& kind) const {
-  TRY(check_kind(kind));
+  OCIRUN_TRY(check_kind(kind));
   return names_of(kind);
 }
 

@@ -201,7 +201,7 @@ void lose_knative_only(Translation& translation) {
 }  // namespace
 
 Result<Exported> export_to_kubernetes(const ExportRequest& request) {
-  TRY(check_object_name(request.name));
+  OCIRUN_TRY(check_object_name(request.name));
   const bool is_knative = request.workload.pod.kind == Kind::kKnative;
   if (is_knative && !request.kind) return export_knative(request);
   Translation translation(request);

@@ -123,7 +123,7 @@ Result<std::vector<std::string>> expanded_words(const Translation& translation,
   std::vector<std::string> out = words;
   if (has_references(translation.pod()))
     for (std::string& word : out) {
-      TRY_ASSIGN(word, expand(word, named, linux::ExecLimits::here().string));
+      OCIRUN_TRY_ASSIGN(word, expand(word, named, linux::ExecLimits::here().string));
     }
   return out;
 }
@@ -145,13 +145,15 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
   if (container.pull_policy == PullPolicy::kNever)
     translation.lose(container.place, "imagePullPolicy",
                      "a node that lacks the image fetches it from its registry");
-  TRY_ASSIGN(const SwarmVariables variables, swarm_variables(translation, container));
+  OCIRUN_TRY_ASSIGN(const SwarmVariables variables, swarm_variables(translation, container));
   if (container.command && !container.command->empty()) {
-    TRY_ASSIGN(const auto words, expanded_words(translation, *container.command, variables.named));
+    OCIRUN_TRY_ASSIGN(const auto words,
+                      expanded_words(translation, *container.command, variables.named));
     service.add("entrypoint", words);
   }
   if (container.args && !container.args->empty()) {
-    TRY_ASSIGN(const auto words, expanded_words(translation, *container.args, variables.named));
+    OCIRUN_TRY_ASSIGN(const auto words,
+                      expanded_words(translation, *container.args, variables.named));
     service.add("command", words);
   }
   service.add_unless_empty("environment", variables.environment);
@@ -159,7 +161,7 @@ Result<void> add_swarm_service(SwarmStack& stack, const Container& container, Ya
   service.add_unless_empty(kHostname, host_name_of(translation.pod()));
   add_swarm_security(translation, container, service);
   service.add_unless_empty("ports", swarm_ports(stack, container));
-  TRY(add_swarm_mounts(stack, container, service));
+  OCIRUN_TRY(add_swarm_mounts(stack, container, service));
   add_swarm_health_check(translation, container, service);
   service.add("stop_grace_period", fmt::format("{}s", grace_of(translation.pod()).count()));
   service.add_unless_empty(
@@ -215,7 +217,7 @@ Result<Exported> export_to_swarm(const ExportRequest& request) {
     return refuse(
         "--endpoint-mode dnsrr: needs --port-mode host, because a port of all nodes leads to the "
         "one address of a service");
-  TRY(check_stack_name(request.name));
+  OCIRUN_TRY(check_stack_name(request.name));
   Translation translation(request);
   translation.introduce(fmt::format("{} --compose-file FILE {}", kDeployCommand, request.name));
   lose_pod(translation);
@@ -226,14 +228,14 @@ Result<Exported> export_to_swarm(const ExportRequest& request) {
   out.add("version", "3.8");
   YamlPart services = out.new_object();
   for (const Container& container : translation.pod().containers)
-    TRY(add_swarm_service(stack, container, services));
+    OCIRUN_TRY(add_swarm_service(stack, container, services));
   out.add("services", services);
   out.add_unless_empty("volumes", stack.volumes);
   out.add_unless_empty("configs", stack.configs);
   out.add_unless_empty("secrets", stack.secrets);
   out.change_texts(double_dollars);
   translation.add_document(out);
-  TRY_ASSIGN(Exported exported, translation.finish());
+  OCIRUN_TRY_ASSIGN(Exported exported, translation.finish());
   exported.files = std::move(stack.files);
   return exported;
 }

@@ -105,7 +105,7 @@ Result<std::vector<KeyFile>> files_of(SwarmStack& stack, const Volume& volume) {
                            volume.source.substr(volume.source.rfind('/') + 1), volume.source);
     return files;
   }
-  TRY_ASSIGN(const auto contents, known.files(volume.source));
+  OCIRUN_TRY_ASSIGN(const auto contents, known.files(volume.source));
   for (const auto& [key, content] : contents)
     files.push_back({.key = key, .path = key, .mode = std::nullopt, .place = volume.place});
   return files;
@@ -137,10 +137,10 @@ Result<void> add_swarm_key_files(SwarmStack& stack, const Volume& volume, const 
   if (volume.is_optional && !known.have(volume.source))
     translation.lose(volume.place, "secret/optional",
                      "a secret of Swarm must exist, and cannot be optional");
-  TRY_ASSIGN(const auto files, files_of(stack, volume));
+  OCIRUN_TRY_ASSIGN(const auto files, files_of(stack, volume));
   std::map<std::string, std::string> contents;
   if (is_config_map) {
-    TRY_ASSIGN(contents, known.files(volume.source));
+    OCIRUN_TRY_ASSIGN(contents, known.files(volume.source));
   }
   bool is_shown = files.empty();
   for (const KeyFile& file : files) {

@@ -114,10 +114,12 @@ Result<void> add_swarm_mounts(SwarmStack& stack, const Container& container, Yam
     add_service_volume(stack, container, *volume, mount, is_read_only, volumes);
     return {};
   };
-  for (const Mount& mount : container.mounts) TRY(add(mount, is_read_only(container, mount)));
+  for (const Mount& mount : container.mounts)
+    OCIRUN_TRY(add(mount, is_read_only(container, mount)));
   for (const MountPoint& point : container.mount_points)
     if (!is_mounted(container, point))
-      TRY(add({.volume = point.name, .path = point.path, .place = point.place}, point.read_only));
+      OCIRUN_TRY(
+          add({.volume = point.name, .path = point.path, .place = point.place}, point.read_only));
   for (const ConfigFile& file : container.config_files)
     add_swarm_config(stack, container, file, configs);
   service.add_unless_empty("volumes", volumes);

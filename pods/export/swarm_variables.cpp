@@ -75,7 +75,7 @@ Result<SwarmVariables> swarm_variables(Translation& translation, const Container
   for (const EnvSource& source : container.env_sources) {
     if (lose_unknown_source(translation, secrets, source.place, source.secret, "all its keys"))
       continue;
-    TRY_ASSIGN(const auto values, secrets.variables(source));
+    OCIRUN_TRY_ASSIGN(const auto values, secrets.variables(source));
     for (const auto& [key, value] : values)
       environment.set(source.place, source.prefix + key, value);
   }
@@ -83,7 +83,7 @@ Result<SwarmVariables> swarm_variables(Translation& translation, const Container
     if (const auto* key = std::get_if<SecretKey>(&variable.value)) {
       if (lose_unknown_source(translation, secrets, variable.place, key->secret, variable.name))
         continue;
-      TRY_ASSIGN(const auto value, secrets.variable(*key));
+      OCIRUN_TRY_ASSIGN(const auto value, secrets.variable(*key));
       if (value) environment.set(variable.place, variable.name, *value);
       continue;
     }
@@ -95,7 +95,8 @@ Result<SwarmVariables> swarm_variables(Translation& translation, const Container
     const std::string& value = std::get<std::string>(variable.value);
     std::string whole = value;
     if (has_references(pod) && !variable.is_literal) {
-      TRY_ASSIGN(whole, expand(value, environment.named(), linux::ExecLimits::here().string));
+      OCIRUN_TRY_ASSIGN(whole,
+                        expand(value, environment.named(), linux::ExecLimits::here().string));
     }
     environment.set(variable.place, variable.name, whole);
   }

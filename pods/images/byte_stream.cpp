@@ -36,7 +36,7 @@ std::uint64_t FileRange::skip(std::uint64_t size) {
 }
 
 Result<std::size_t> HashingStream::read(char* to, std::size_t size) {
-  TRY_ASSIGN(const std::size_t got, source_.read(to, size));
+  OCIRUN_TRY_ASSIGN(const std::size_t got, source_.read(to, size));
   hasher_.update(to, got);
   size_ += got;
   if (size_ > most_) return refuse("it has more than {} bytes", most_);
@@ -46,7 +46,7 @@ Result<std::size_t> HashingStream::read(char* to, std::size_t size) {
 Result<void> drain(ByteStream& stream) {
   std::array<char, kBlockSize> block;
   for (;;) {
-    TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
+    OCIRUN_TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return {};
   }
 }
@@ -55,7 +55,7 @@ Result<std::string> read_whole(ByteStream& stream, std::size_t limit) {
   std::string text;
   std::array<char, kBlockSize> block;
   for (;;) {
-    TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
+    OCIRUN_TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return text;
     if (got > limit - text.size()) return fail(EFBIG, "it has more than {} bytes", limit);
     text.append(block.data(), got);
@@ -65,7 +65,7 @@ Result<std::string> read_whole(ByteStream& stream, std::size_t limit) {
 Result<std::string> read_verified(ByteStream& stream, const Descriptor& descriptor) {
   if (descriptor.size > kMaxDocument)
     return refuse("a document of {} bytes, at most {} are read", descriptor.size, kMaxDocument);
-  TRY_ASSIGN(std::string text, read_whole(stream, kMaxDocument));
+  OCIRUN_TRY_ASSIGN(std::string text, read_whole(stream, kMaxDocument));
   if (text.size() != descriptor.size)
     return refuse("it has {} bytes, its descriptor says {}", text.size(), descriptor.size);
   const Digest digest = digest_of(text, descriptor.digest.algorithm());

@@ -45,7 +45,8 @@ Result<UniqueFd> open_directory(const Store& store) {
 }
 
 Result<KnownImage> read_image(Fd directory, const std::string& file) {
-  TRY_ASSIGN(const std::string text, linux::read_file(directory, file, kMaxDocument, O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    linux::read_file(directory, file, kMaxDocument, O_NOFOLLOW));
   return read_json<KnownImage>(file, text, kKnownImage);
 }
 
@@ -61,7 +62,7 @@ std::string text_of(const KnownImage& image) {
 }  // namespace
 
 Result<void> remember(const Store& store, const StoredImage& image, const std::string& name) {
-  TRY_ASSIGN(const UniqueFd directory, open_directory(store));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_directory(store));
   KnownImage known;
   const std::string file = file_of(image.digest);
   if (auto earlier = read_image(directory, file)) known = *std::move(earlier);
@@ -74,9 +75,9 @@ Result<void> remember(const Store& store, const StoredImage& image, const std::s
 }
 
 Result<std::vector<KnownImage>> known_images(const Store& store) {
-  TRY_ASSIGN(const UniqueFd directory, open_directory(store));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_directory(store));
   std::vector<KnownImage> images;
-  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+  OCIRUN_TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
     if (!std::string_view(name).ends_with(kEnding)) return {};
     auto image = read_image(directory, name);
     if (image && !image->names.empty()) images.push_back(*std::move(image));
@@ -88,8 +89,8 @@ Result<std::vector<KnownImage>> known_images(const Store& store) {
 
 Result<std::vector<KnownImage>> prune_images(const Store& store,
                                              const std::vector<std::string>& keep) {
-  TRY_ASSIGN(std::vector<KnownImage> images, known_images(store));
-  TRY_ASSIGN(const UniqueFd directory, open_directory(store));
+  OCIRUN_TRY_ASSIGN(std::vector<KnownImage> images, known_images(store));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_directory(store));
   std::vector<KnownImage> removed;
   std::vector<Digest> layers;
   for (KnownImage& image : images) {
@@ -97,12 +98,12 @@ Result<std::vector<KnownImage>> prune_images(const Store& store,
       layers.insert(layers.end(), image.layers.begin(), image.layers.end());
       continue;
     }
-    TRY(sys::unlinkat(directory, file_of(image.digest).c_str(), 0));
+    OCIRUN_TRY(sys::unlinkat(directory, file_of(image.digest).c_str(), 0));
     removed.push_back(std::move(image));
   }
-  TRY(store.prune(layers));
-  TRY_ASSIGN(const UniqueFd lock, lock_store_alone(store.fd(), kPrunePatience));
-  TRY(prune_pulled(store, keep));
+  OCIRUN_TRY(store.prune(layers));
+  OCIRUN_TRY_ASSIGN(const UniqueFd lock, lock_store_alone(store.fd(), kPrunePatience));
+  OCIRUN_TRY(prune_pulled(store, keep));
   return removed;
 }
 

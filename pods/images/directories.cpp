@@ -22,9 +22,9 @@ Result<UniqueFd> open_or_make_directory(const HostPath& path) {
   auto found = sys::open(path.c_str(), kFlags);
   if (found || found.error().number() != ENOENT) return found;
   // Symlinks in the operator's own path are followed as the kernel would, from "/".
-  TRY_ASSIGN(UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
   const linux::SafeDir tree(std::move(top));
-  TRY_ASSIGN(const UniqueFd made, tree.make_directories(RootfsPath(path.string()), 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd made, tree.make_directories(RootfsPath(path.string()), 0700));
   return sys::openat(made, ".", kFlags);
 }
 
@@ -45,14 +45,14 @@ Result<UniqueFd> open_for_owner(Fd parent, const char* name) {
   constexpr int kFlags = O_DIRECTORY | O_NOFOLLOW;
   auto opened = sys::openat(parent, name, O_RDONLY | kFlags);
   if (opened) {
-    TRY(sys::fchmod(*opened, 0700));
+    OCIRUN_TRY(sys::fchmod(*opened, 0700));
     return opened;
   }
   if (opened.error().number() != EACCES) return opened;
   // Changing the mode through O_PATH needs /proc. The process that unpacks a layer does not see
   // /proc, but is root and does not come here.
-  TRY_ASSIGN(const UniqueFd place, sys::openat(parent, name, O_PATH | kFlags));
-  TRY(sys::fchmod(place, 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd place, sys::openat(parent, name, O_PATH | kFlags));
+  OCIRUN_TRY(sys::fchmod(place, 0700));
   return sys::openat(place, ".", O_RDONLY | kFlags);
 }
 
@@ -64,12 +64,12 @@ class Removal {
   explicit Removal(Fd top) : top_(top) {}
 
   Result<void> run() {
-    TRY(empty(top_, 0));
+    OCIRUN_TRY(empty(top_, 0));
     while (!deeper_name_.empty()) {
       const std::string name = std::exchange(deeper_name_, "");
       const UniqueFd directory = std::move(deeper_);
-      TRY(empty(directory, 0));
-      TRY(sys::unlinkat(top_, name.c_str(), AT_REMOVEDIR));
+      OCIRUN_TRY(empty(directory, 0));
+      OCIRUN_TRY(sys::unlinkat(top_, name.c_str(), AT_REMOVEDIR));
     }
     return {};
   }
@@ -80,33 +80,33 @@ class Removal {
   Result<void> empty(Fd directory, int level) {
     for (;;) {
       bool found = false;
-      TRY(linux::for_each_entry(directory,
-                                [&](const char* name, unsigned char type) -> Result<void> {
-                                  if (directory.value == top_.value && name == deeper_name_)
-                                    return {};
-                                  found = true;
-                                  return remove(directory, name, type, level);
-                                }));
+      OCIRUN_TRY(linux::for_each_entry(directory,
+                                       [&](const char* name, unsigned char type) -> Result<void> {
+                                         if (directory.value == top_.value && name == deeper_name_)
+                                           return {};
+                                         found = true;
+                                         return remove(directory, name, type, level);
+                                       }));
       if (!found) return {};
     }
   }
 
   Result<void> remove(Fd parent, const char* name, unsigned char type, int level) {
     if (type == DT_UNKNOWN) {
-      TRY_ASSIGN(const struct stat info, sys::fstatat(parent, name));
+      OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstatat(parent, name));
       type = S_ISDIR(info.st_mode) ? DT_DIR : DT_REG;
     }
     if (type != DT_DIR) return sys::unlinkat(parent, name, 0);
     {
-      TRY_ASSIGN(const UniqueFd directory, open_for_owner(parent, name));
+      OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_for_owner(parent, name));
       if (level == kLevels) return move_to_top(parent, name);
-      TRY(empty(directory, level + 1));
+      OCIRUN_TRY(empty(directory, level + 1));
     }
     return sys::unlinkat(parent, name, AT_REMOVEDIR);
   }
 
   Result<void> move_to_top(Fd parent, const char* name) {
-    if (deeper_name_.empty()) TRY(make_deeper());
+    if (deeper_name_.empty()) OCIRUN_TRY(make_deeper());
     return sys::renameat2(parent, name, deeper_, fmt::format("{}", number_++).c_str(),
                           RENAME_NOREPLACE);
   }
@@ -116,8 +116,9 @@ class Removal {
       std::string name = fmt::format(".deeper-{}", number_++);
       const auto made = sys::mkdirat(top_, name.c_str(), 0700);
       if (!made && made.error().number() == EEXIST) continue;
-      TRY(made);
-      TRY_ASSIGN(deeper_, sys::openat(top_, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      OCIRUN_TRY(made);
+      OCIRUN_TRY_ASSIGN(deeper_,
+                        sys::openat(top_, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
       deeper_name_ = std::move(name);
       return {};
     }
@@ -139,8 +140,8 @@ Result<void> remove_tree(Fd directory, const char* name) {
   if (!info) return std::unexpected(info.error());
   if (!S_ISDIR(info->st_mode)) return sys::unlinkat(directory, name, 0);
   {
-    TRY_ASSIGN(const UniqueFd opened, open_for_owner(directory, name));
-    TRY(remove_content(opened));
+    OCIRUN_TRY_ASSIGN(const UniqueFd opened, open_for_owner(directory, name));
+    OCIRUN_TRY(remove_content(opened));
   }
   return sys::unlinkat(directory, name, AT_REMOVEDIR);
 }

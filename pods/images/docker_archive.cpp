@@ -40,7 +40,7 @@ Result<Config> parse_config(const std::string& name, const std::string& text) {
   if (named && *named != digest)
     return refuse("{}: its content has the digest {}, it was changed or damaged", in_quotes(name),
                   digest.text());
-  TRY_ASSIGN(ImageConfig config, parse_image_config(in_quotes(name), text));
+  OCIRUN_TRY_ASSIGN(ImageConfig config, parse_image_config(in_quotes(name), text));
   return Config{std::move(digest), std::move(config)};
 }
 
@@ -50,15 +50,15 @@ class Archive {
   explicit Archive(DocumentReader& documents) : documents_(documents) {}
 
   Result<std::vector<SavedImage>> manifest() {
-    TRY_ASSIGN(const std::string text, documents_.read("manifest.json"));
+    OCIRUN_TRY_ASSIGN(const std::string text, documents_.read("manifest.json"));
     return read_json<std::vector<SavedImage>>("manifest.json", text, bundle::list_of(kSavedImage));
   }
 
   /// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".
   Result<const Config*> config(const std::string& name) {
     if (const auto known = configs_.find(name); known != configs_.end()) return &known->second;
-    TRY_ASSIGN(const std::string text, documents_.read(name));
-    TRY_ASSIGN(Config config, parse_config(name, text));
+    OCIRUN_TRY_ASSIGN(const std::string text, documents_.read(name));
+    OCIRUN_TRY_ASSIGN(Config config, parse_config(name, text));
     return &configs_.emplace(name, std::move(config)).first->second;
   }
 
@@ -71,10 +71,10 @@ class Archive {
 
 Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents) {
   Archive archive(documents);
-  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
+  OCIRUN_TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
   std::vector<ListedImage> images;
   for (const SavedImage& image : saved) {
-    TRY_ASSIGN(const Config* const config, archive.config(image.config));
+    OCIRUN_TRY_ASSIGN(const Config* const config, archive.config(image.config));
     images.push_back({image.names, config->digest, config->config.platform});
   }
   return images;
@@ -89,7 +89,7 @@ Result<std::vector<const SavedImage*>> matching(Archive& archive, const WantedNa
   for (const SavedImage& image : saved) {
     bool matches = wanted.is_any();
     if (wanted.digest()) {
-      TRY_ASSIGN(const Config* const config, archive.config(image.config));
+      OCIRUN_TRY_ASSIGN(const Config* const config, archive.config(image.config));
       matches = config->digest == *wanted.digest();
     } else if (!matches) {
       matches = std::ranges::any_of(image.names, [&](const std::string& name) {
@@ -105,16 +105,16 @@ Result<std::vector<const SavedImage*>> matching(Archive& archive, const WantedNa
 
 Result<bool> docker_archive_has(DocumentReader documents, const std::string& reference) {
   Archive archive(documents);
-  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
-  TRY_ASSIGN(const auto found, matching(archive, WantedName(reference), saved));
+  OCIRUN_TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
+  OCIRUN_TRY_ASSIGN(const auto found, matching(archive, WantedName(reference), saved));
   return !found.empty();
 }
 
 Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice) {
   Archive archive(documents);
-  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
+  OCIRUN_TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
   const WantedName wanted(choice.reference);
-  TRY_ASSIGN(const std::vector<const SavedImage*> found, matching(archive, wanted, saved));
+  OCIRUN_TRY_ASSIGN(const std::vector<const SavedImage*> found, matching(archive, wanted, saved));
   std::vector<std::string> names;
   for (const SavedImage& image : saved)
     names.insert(names.end(), image.names.begin(), image.names.end());
@@ -123,8 +123,8 @@ Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestCho
                   wanted.is_any() ? "" : " " + in_quotes(wanted.text()),
                   names.empty() ? "no names" : bundle::in_list(names));
   const SavedImage& image = *found.front();
-  TRY_ASSIGN(const Config* const config, archive.config(image.config));
-  TRY(check_image(config->config, image.layers.size(), choice.platform));
+  OCIRUN_TRY_ASSIGN(const Config* const config, archive.config(image.config));
+  OCIRUN_TRY(check_image(config->config, image.layers.size(), choice.platform));
   std::vector<LayerBlob> layers;
   for (std::size_t i = 0; i < image.layers.size(); ++i) {
     LayerBlob layer;

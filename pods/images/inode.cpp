@@ -63,15 +63,15 @@ bool is_kept_attribute(std::string_view name) {
 }
 
 Result<void> set_owner_and_mode(Fd parent, const char* name, const TarEntry& entry) {
-  TRY_ASSIGN(const UniqueFd inode, sys::openat(parent, name, O_PATH | O_NOFOLLOW));
-  TRY(set_owner(inode, entry));
+  OCIRUN_TRY_ASSIGN(const UniqueFd inode, sys::openat(parent, name, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY(set_owner(inode, entry));
   if (entry.type == TarEntry::Type::kSymlink) return {};
   return sys::fchmodat(parent, name, entry.mode & 07777);
 }
 
 Result<std::uint64_t> set_attributes(Fd inode, const TarEntry& entry) {
-  TRY(set_owner(inode, entry));
-  TRY(sys::fchmod(inode, entry.mode & 07777));
+  OCIRUN_TRY(set_owner(inode, entry));
+  OCIRUN_TRY(sys::fchmod(inode, entry.mode & 07777));
   std::uint64_t left_out = 0;
   for (const auto& [name, value] : entry.xattrs) {
     if (name == kDefaultAcl && entry.type == TarEntry::Type::kDirectory) continue;
@@ -86,16 +86,17 @@ Result<std::uint64_t> set_attributes(Fd inode, const TarEntry& entry) {
 }
 
 Result<void> remove_other_attributes(Fd inode, const TarEntry& entry) {
-  TRY_ASSIGN(const std::vector<std::string> names, kept_attributes(inode));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, kept_attributes(inode));
   for (const std::string& name : names) {
     const auto is_it = [&](const auto& attribute) { return attribute.first == name; };
-    if (std::ranges::none_of(entry.xattrs, is_it)) TRY(sys::removexattr(inode, name.c_str()));
+    if (std::ranges::none_of(entry.xattrs, is_it))
+      OCIRUN_TRY(sys::removexattr(inode, name.c_str()));
   }
   return {};
 }
 
 Result<TarEntry> describe_inode(Fd inode) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(inode));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(inode));
   TarEntry like;
   like.type = S_ISDIR(info.st_mode) ? TarEntry::Type::kDirectory : TarEntry::Type::kFile;
   like.size = static_cast<std::uint64_t>(info.st_size);
@@ -104,9 +105,9 @@ Result<TarEntry> describe_inode(Fd inode) {
   like.gid = info.st_gid;
   like.accessed = info.st_atim;
   like.modified = info.st_mtim;
-  TRY_ASSIGN(const std::vector<std::string> names, kept_attributes(inode));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, kept_attributes(inode));
   for (const std::string& name : names) {
-    TRY_ASSIGN(std::string value, sys::getxattr(inode, name.c_str()));
+    OCIRUN_TRY_ASSIGN(std::string value, sys::getxattr(inode, name.c_str()));
     like.xattrs.emplace_back(name, std::move(value));
   }
   return like;
@@ -135,10 +136,11 @@ Result<std::vector<std::string>> attributes_of(Fd inode) {
 /// of a file that its mode protects.
 Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, Owners owners) {
   if (owners == Owners::kKeep)
-    TRY(within(sys::fchown(to, info.st_uid, info.st_gid), "owner {}:{}", info.st_uid, info.st_gid));
-  TRY_ASSIGN(const std::vector<std::string> names, attributes_of(from));
+    OCIRUN_TRY(
+        within(sys::fchown(to, info.st_uid, info.st_gid), "owner {}:{}", info.st_uid, info.st_gid));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, attributes_of(from));
   for (const std::string& name : names) {
-    TRY_ASSIGN(const std::string value, sys::getxattr(from, name.c_str()));
+    OCIRUN_TRY_ASSIGN(const std::string value, sys::getxattr(from, name.c_str()));
     if (const auto set = sys::setxattr(to, name.c_str(), value); !set)
       return fail(set.error().number(), "set attribute {}", bundle::escaped(name));
   }
@@ -191,7 +193,7 @@ Result<void> copy_file_content(Fd from, Fd to, off_t size) {
     if (hole < 0) return fail(errno, "look for the holes");
     // A filesystem in user space may answer anything.
     if (hole <= begin) return refuse("its filesystem says that it has a hole in front of its data");
-    TRY(copy_piece(from, to, begin, std::min(hole, size)));
+    OCIRUN_TRY(copy_piece(from, to, begin, std::min(hole, size)));
     begin = hole;
   }
   if (::ftruncate(to.value, size) != 0) return fail(errno, "set its size of {} bytes", size);
@@ -201,12 +203,13 @@ Result<void> copy_file_content(Fd from, Fd to, off_t size) {
 namespace {
 
 Result<void> copy_file(Fd from, Fd to, const char* name, const struct stat& info, Owners owners) {
-  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-  TRY_ASSIGN(const UniqueFd copy,
-             sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  TRY(copy_file_content(source, copy, info.st_size));
-  TRY(copy_owner_and_attributes(source, info, copy, owners));
-  TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
+  OCIRUN_TRY_ASSIGN(const UniqueFd source,
+                    sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  OCIRUN_TRY_ASSIGN(const UniqueFd copy,
+                    sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  OCIRUN_TRY(copy_file_content(source, copy, info.st_size));
+  OCIRUN_TRY(copy_owner_and_attributes(source, info, copy, owners));
+  OCIRUN_TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
   return sys::fchmod(copy, info.st_mode & 07777);
 }
 
@@ -214,15 +217,15 @@ Result<void> copy_symlink_or_node(Fd from, Fd to, const char* name, const struct
                                   Owners owners) {
   const bool is_symlink = S_ISLNK(info.st_mode);
   if (is_symlink) {
-    TRY_ASSIGN(const std::string target, sys::readlinkat(from, name));
-    TRY(sys::symlinkat(target.c_str(), to, name));
+    OCIRUN_TRY_ASSIGN(const std::string target, sys::readlinkat(from, name));
+    OCIRUN_TRY(sys::symlinkat(target.c_str(), to, name));
   } else {
-    TRY(sys::mknodat(to, name, (info.st_mode & S_IFMT) | 0600, info.st_rdev));
+    OCIRUN_TRY(sys::mknodat(to, name, (info.st_mode & S_IFMT) | 0600, info.st_rdev));
   }
-  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_PATH | O_NOFOLLOW));
-  TRY_ASSIGN(const UniqueFd copy, sys::openat(to, name, O_PATH | O_NOFOLLOW));
-  TRY(copy_owner_and_attributes(source, info, copy, owners));
-  TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
+  OCIRUN_TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const UniqueFd copy, sys::openat(to, name, O_PATH | O_NOFOLLOW));
+  OCIRUN_TRY(copy_owner_and_attributes(source, info, copy, owners));
+  OCIRUN_TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
   if (is_symlink) return {};
   return sys::fchmod(copy, info.st_mode & 07777);
 }
@@ -235,21 +238,21 @@ Result<bool> copy_inode(Fd from, Fd to, const char* name, const struct stat& inf
   if (S_ISSOCK(info.st_mode) || (is_device && options.devices == DeviceNodes::kLeaveOut))
     return false;
   if (S_ISREG(info.st_mode))
-    TRY(copy_file(from, to, name, info, options.owners));
+    OCIRUN_TRY(copy_file(from, to, name, info, options.owners));
   else
-    TRY(copy_symlink_or_node(from, to, name, info, options.owners));
+    OCIRUN_TRY(copy_symlink_or_node(from, to, name, info, options.owners));
   return true;
 }
 
 Result<void> copy_directory_attributes(Fd from, const struct stat& info, Fd to, Owners owners) {
-  TRY(copy_owner_and_attributes(from, info, to, owners));
-  TRY(sys::utimensat(to, ".", info.st_atim, info.st_mtim));
+  OCIRUN_TRY(copy_owner_and_attributes(from, info, to, owners));
+  OCIRUN_TRY(sys::utimensat(to, ".", info.st_atim, info.st_mtim));
   return sys::fchmod(to, info.st_mode & 07777);
 }
 
 Result<void> remove_attributes(Fd directory) {
-  TRY_ASSIGN(const std::vector<std::string> names, attributes_of(directory));
-  for (const std::string& name : names) TRY(sys::removexattr(directory, name.c_str()));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, attributes_of(directory));
+  for (const std::string& name : names) OCIRUN_TRY(sys::removexattr(directory, name.c_str()));
   return {};
 }
 

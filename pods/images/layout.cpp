@@ -29,12 +29,13 @@ bool is_skopeo_directory(const SourceFiles& files, std::size_t limit) {
 }  // namespace
 
 Result<ImageSource> ImageSource::open(const HostPath& path, const SourceOptions& options) {
-  TRY_ASSIGN(auto files, open_source_files(path, options));
+  OCIRUN_TRY_ASSIGN(auto files, open_source_files(path, options));
   const std::size_t limit = options.limits.document_bytes;
   const auto text = DocumentReader(*files, limit).read("oci-layout");
   if (text) {
-    TRY_ASSIGN(const LayoutFile layout,
-               within(read_json<LayoutFile>("oci-layout", *text, kLayoutFile), path.string()));
+    OCIRUN_TRY_ASSIGN(
+        const LayoutFile layout,
+        within(read_json<LayoutFile>("oci-layout", *text, kLayoutFile), path.string()));
     if (layout.version != "1.0.0")
       return refuse("{}: oci-layout: version {} is unknown, 1.0.0 is read", path.string(),
                     bundle::in_quotes(layout.version));
@@ -130,14 +131,14 @@ class Search {
       : documents_(documents), wanted_(wanted) {}
 
   Result<void> run() {
-    TRY_ASSIGN(const std::string text, documents_.read("index.json"));
-    TRY_ASSIGN(top_, parse_index("index.json", text));
+    OCIRUN_TRY_ASSIGN(const std::string text, documents_.read("index.json"));
+    OCIRUN_TRY_ASSIGN(top_, parse_index("index.json", text));
     for (const Descriptor& descriptor : top_.manifests) {
       const Names& names = *names_.insert(names_of(descriptor)).first;
       Match match = wanted_.is_any() ? Match::kWhole : Match::kNone;
       if (!wanted_.digest())
         for (const std::string& name : names) match = std::max(match, wanted_.match(name));
-      TRY(visit(descriptor, names, match));
+      OCIRUN_TRY(visit(descriptor, names, match));
     }
     return {};
   }
@@ -175,12 +176,12 @@ class Search {
       return refuse("index {} refers to itself", descriptor.digest.text());
     if (around_.size() == kMaxNesting)
       return refuse("index {} is nested more than {} deep", descriptor.digest.text(), kMaxNesting);
-    TRY_ASSIGN(const ReadIndex* const read, index_of(descriptor));
-    TRY(check_type(descriptor, read->index.media_type));
+    OCIRUN_TRY_ASSIGN(const ReadIndex* const read, index_of(descriptor));
+    OCIRUN_TRY(check_type(descriptor, read->index.media_type));
     // The same manifests were visited already, under the same names.
     if (!entered_.insert(Way(read, &names, match)).second) return {};
     around_.push_back(descriptor.digest);
-    for (const Descriptor& inner : read->index.manifests) TRY(visit(inner, names, match));
+    for (const Descriptor& inner : read->index.manifests) OCIRUN_TRY(visit(inner, names, match));
     around_.pop_back();
     return {};
   }
@@ -192,8 +193,8 @@ class Search {
       return refuse("blob {}: it has {} bytes, its descriptor says {}", digest, known->second.size,
                     descriptor.size);
     }
-    TRY_ASSIGN(const std::string text, documents_.read_blob(descriptor));
-    TRY_ASSIGN(Index index, parse_index("index " + digest, text));
+    OCIRUN_TRY_ASSIGN(const std::string text, documents_.read_blob(descriptor));
+    OCIRUN_TRY_ASSIGN(Index index, parse_index("index " + digest, text));
     return &indexes_.emplace(digest, ReadIndex{text.size(), std::move(index)}).first->second;
   }
 
@@ -240,14 +241,15 @@ Result<Descriptor> choose(std::vector<Leaf> leaves, const Platform& machine) {
 
 Result<Image> load(DocumentReader& documents, const Descriptor& descriptor,
                    const Platform& platform) {
-  TRY_ASSIGN(const std::string text, documents.read_blob(descriptor));
+  OCIRUN_TRY_ASSIGN(const std::string text, documents.read_blob(descriptor));
   const std::string what = "manifest " + descriptor.digest.text();
-  TRY_ASSIGN(const Manifest manifest, parse_manifest(what, text));
-  TRY(check_type(descriptor, manifest.media_type));
-  TRY_ASSIGN(const std::string config_text, documents.read_blob(manifest.config));
-  TRY_ASSIGN(ImageConfig config,
-             parse_image_config("configuration " + manifest.config.digest.text(), config_text));
-  TRY(within(check_image(config, manifest.layers.size(), platform), what));
+  OCIRUN_TRY_ASSIGN(const Manifest manifest, parse_manifest(what, text));
+  OCIRUN_TRY(check_type(descriptor, manifest.media_type));
+  OCIRUN_TRY_ASSIGN(const std::string config_text, documents.read_blob(manifest.config));
+  OCIRUN_TRY_ASSIGN(
+      ImageConfig config,
+      parse_image_config("configuration " + manifest.config.digest.text(), config_text));
+  OCIRUN_TRY(within(check_image(config, manifest.layers.size(), platform), what));
   std::vector<LayerBlob> layers;
   for (std::size_t i = 0; i < manifest.layers.size(); ++i) {
     const Descriptor& layer = manifest.layers[i];
@@ -262,7 +264,7 @@ Result<Image> load(DocumentReader& documents, const Descriptor& descriptor,
 Result<std::vector<ListedImage>> list_layout(DocumentReader documents) {
   const WantedName any("");
   Search search(documents, any);
-  TRY(search.run());
+  OCIRUN_TRY(search.run());
   std::vector<ListedImage> images;
   std::size_t bytes = 0;
   for (const Leaf& leaf : search.leaves()) {
@@ -277,7 +279,7 @@ Result<std::vector<ListedImage>> list_layout(DocumentReader documents) {
 Result<bool> layout_has(DocumentReader documents, const std::string& reference) {
   const WantedName wanted(reference);
   Search search(documents, wanted);
-  TRY(search.run());
+  OCIRUN_TRY(search.run());
   return !search.leaves().empty();
 }
 
@@ -285,7 +287,7 @@ Result<Descriptor> find_manifest_in_layout(DocumentReader& documents,
                                            const ManifestChoice& choice) {
   const WantedName wanted(choice.reference);
   Search search(documents, wanted);
-  TRY(search.run());
+  OCIRUN_TRY(search.run());
   if (search.leaves().empty()) {
     const Names names = search.all_names();
     return refuse(
@@ -296,7 +298,7 @@ Result<Descriptor> find_manifest_in_layout(DocumentReader& documents,
 }
 
 Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& choice) {
-  TRY_ASSIGN(const Descriptor descriptor, find_manifest_in_layout(documents, choice));
+  OCIRUN_TRY_ASSIGN(const Descriptor descriptor, find_manifest_in_layout(documents, choice));
   return load(documents, descriptor, choice.platform);
 }
 

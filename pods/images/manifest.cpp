@@ -197,7 +197,7 @@ bool read_schema_version(Value at, int& out) {
 }
 
 Result<Index> parse_index(std::string_view what, std::string_view text) {
-  TRY_ASSIGN(IndexDocument document, read_json<IndexDocument>(what, text, kReadIndex));
+  OCIRUN_TRY_ASSIGN(IndexDocument document, read_json<IndexDocument>(what, text, kReadIndex));
   return Index(std::move(document));
 }
 
@@ -252,7 +252,8 @@ constexpr auto kReadManifest = fields<ManifestDocument>(
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view what, std::string_view text) {
-  TRY_ASSIGN(ManifestDocument document, read_json<ManifestDocument>(what, text, kReadManifest));
+  OCIRUN_TRY_ASSIGN(ManifestDocument document,
+                    read_json<ManifestDocument>(what, text, kReadManifest));
   return Manifest(std::move(document));
 }
 

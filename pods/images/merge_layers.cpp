@@ -48,12 +48,12 @@ class Listing {
 };
 
 Result<Listing> Listing::open(Fd parent, const char* name) {
-  TRY_ASSIGN(UniqueFd directory,
-             linux::sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory,
+                    linux::sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   Listing listing;
   listing.stream_.reset(::fdopendir(directory.get()));
   if (!listing.stream_) return linux::sys::last_error("list directory");
-  static_cast<void>(directory.release());  // closedir(3) closes it
+  ignore(directory.release());  // closedir(3) closes it
   return listing;
 }
 
@@ -91,31 +91,33 @@ Result<bool> is_opaque(Fd directory, OpaqueMark mark) {
 /// Opens a directory of the copy, and sets a mode that lets its owner in, and no default ACL, which
 /// new entries would inherit. The final mode and ACL are set when the directory is left.
 Result<UniqueFd> open_copy(Fd parent, const char* name) {
-  TRY_ASSIGN(const UniqueFd found, sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  TRY(sys::fchmod(found, 0700));
-  TRY_ASSIGN(UniqueFd copy, sys::openat(found, ".", O_RDONLY | O_DIRECTORY));
-  TRY(remove_attributes(copy));
+  OCIRUN_TRY_ASSIGN(const UniqueFd found,
+                    sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY(sys::fchmod(found, 0700));
+  OCIRUN_TRY_ASSIGN(UniqueFd copy, sys::openat(found, ".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY(remove_attributes(copy));
   return copy;
 }
 
 /// Opens the parent of an open directory. Fails unless it is the directory that the walk came from.
 Result<UniqueFd> reopen_parent(Fd directory, Inode expected) {
-  TRY_ASSIGN(UniqueFd parent, sys::openat(directory, "..", O_RDONLY | O_DIRECTORY));
-  TRY_ASSIGN(const struct stat info, sys::fstat(parent));
+  OCIRUN_TRY_ASSIGN(UniqueFd parent, sys::openat(directory, "..", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(parent));
   if (inode_of(info) != expected) return refuse("a directory was moved while it was copied");
   return parent;
 }
 
 /// Opens a directory of the copy, "/a/b" or "". The path may be longer than PATH_MAX.
 Result<UniqueFd> open_below(Fd root, std::string_view path) {
-  TRY_ASSIGN(UniqueFd here, sys::openat(root, ".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd here, sys::openat(root, ".", O_PATH | O_DIRECTORY));
   while (!path.empty()) {
     path.remove_prefix(1);  // the slash
     const std::size_t end =
         path.size() <= kLongestStep ? path.size() : path.rfind('/', kLongestStep);
     const linux::SafeDir directory(std::move(here));
-    TRY_ASSIGN(here, directory.open(RootfsPath(std::string(path.substr(0, end))),
-                                    O_PATH | O_DIRECTORY, linux::SafeDir::Symlinks::kRefuse));
+    OCIRUN_TRY_ASSIGN(
+        here, directory.open(RootfsPath(std::string(path.substr(0, end))), O_PATH | O_DIRECTORY,
+                             linux::SafeDir::Symlinks::kRefuse));
     path.remove_prefix(end);
   }
   return here;
@@ -153,27 +155,27 @@ class TreeCopy {
   };
 
   Result<void> walk(Fd from) {
-    TRY_ASSIGN(Listing source, Listing::open(from, "."));
-    TRY_ASSIGN(const struct stat info, sys::fstat(source.fd()));
+    OCIRUN_TRY_ASSIGN(Listing source, Listing::open(from, "."));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(source.fd()));
     if (mark_ && !is_first_) {
-      TRY_ASSIGN(const bool hides, is_opaque(source.fd(), *mark_));
-      if (hides) TRY(remove_content(into_));
+      OCIRUN_TRY_ASSIGN(const bool hides, is_opaque(source.fd(), *mark_));
+      if (hides) OCIRUN_TRY(remove_content(into_));
     }
-    TRY_ASSIGN(UniqueFd copy, open_copy(into_, "."));
-    TRY(enter(std::move(source), std::move(copy), info, 0));
+    OCIRUN_TRY_ASSIGN(UniqueFd copy, open_copy(into_, "."));
+    OCIRUN_TRY(enter(std::move(source), std::move(copy), info, 0));
     while (!levels_.empty()) {
-      TRY_ASSIGN(current_, levels_.back().source.next());
+      OCIRUN_TRY_ASSIGN(current_, levels_.back().source.next());
       if (current_)
-        TRY(visit(current_->c_str()));
+        OCIRUN_TRY(visit(current_->c_str()));
       else
-        TRY(leave());
+        OCIRUN_TRY(leave());
     }
     return {};
   }
 
   Result<void> enter(Listing source, UniqueFd copy, const struct stat& info,
                      std::size_t path_length) {
-    TRY_ASSIGN(const struct stat made, sys::fstat(copy));
+    OCIRUN_TRY_ASSIGN(const struct stat made, sys::fstat(copy));
     levels_.push_back({std::move(source), std::move(copy), info, inode_of(made), path_length});
     if (levels_.size() <= kOpenLevels) return {};
     Level& oldest = levels_[levels_.size() - 1 - kOpenLevels];
@@ -190,42 +192,44 @@ class TreeCopy {
     levels_.pop_back();
     if (!levels_.empty() && !levels_.back().copy) {
       Level& parent = levels_.back();
-      TRY_ASSIGN(const UniqueFd source, reopen_parent(level.source.fd(), inode_of(parent.info)));
-      TRY_ASSIGN(parent.source, Listing::open(source, "."));
+      OCIRUN_TRY_ASSIGN(const UniqueFd source,
+                        reopen_parent(level.source.fd(), inode_of(parent.info)));
+      OCIRUN_TRY_ASSIGN(parent.source, Listing::open(source, "."));
       parent.source.seek(parent.position);
-      TRY_ASSIGN(parent.copy, reopen_parent(level.copy, parent.copy_inode));
+      OCIRUN_TRY_ASSIGN(parent.copy, reopen_parent(level.copy, parent.copy_inode));
     }
-    TRY(copy_directory_attributes(level.source.fd(), level.info, level.copy, options_.owners));
+    OCIRUN_TRY(
+        copy_directory_attributes(level.source.fd(), level.info, level.copy, options_.owners));
     path_.resize(level.path_length);
     return {};
   }
 
   Result<void> visit(const char* name) {
     const Level& here = levels_.back();
-    TRY_ASSIGN(const struct stat info, sys::fstatat(here.source.fd(), name));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstatat(here.source.fd(), name));
     if (S_ISDIR(info.st_mode)) return visit_directory(name, info);
-    if (!is_first_) TRY(remove_tree(here.copy, name));
+    if (!is_first_) OCIRUN_TRY(remove_tree(here.copy, name));
     if (mark_ && is_whiteout(info)) return {};
     if (info.st_nlink > 1) return visit_linked(name, info);
-    TRY(copy_inode(here.source.fd(), here.copy, name, info, options_));
+    OCIRUN_TRY(copy_inode(here.source.fd(), here.copy, name, info, options_));
     return {};
   }
 
   Result<void> visit_directory(const char* name, const struct stat& info) {
     const Level& here = levels_.back();
-    TRY_ASSIGN(Listing source, Listing::open(here.source.fd(), name));
+    OCIRUN_TRY_ASSIGN(Listing source, Listing::open(here.source.fd(), name));
     bool is_there = false;
     if (!is_first_) {
-      TRY_ASSIGN(is_there, is_directory(here.copy, name));
+      OCIRUN_TRY_ASSIGN(is_there, is_directory(here.copy, name));
       bool hides = !is_there;
       if (is_there && mark_) {
-        TRY_ASSIGN(hides, is_opaque(source.fd(), *mark_));
+        OCIRUN_TRY_ASSIGN(hides, is_opaque(source.fd(), *mark_));
       }
-      if (hides) TRY(remove_tree(here.copy, name));
+      if (hides) OCIRUN_TRY(remove_tree(here.copy, name));
       is_there = !hides;
     }
-    if (!is_there) TRY(sys::mkdirat(here.copy, name, 0700));
-    TRY_ASSIGN(UniqueFd copy, open_copy(here.copy, name));
+    if (!is_there) OCIRUN_TRY(sys::mkdirat(here.copy, name, 0700));
+    OCIRUN_TRY_ASSIGN(UniqueFd copy, open_copy(here.copy, name));
     const std::size_t path_length = path_.size();
     path_ += fmt::format("/{}", name);
     return enter(std::move(source), std::move(copy), info, path_length);
@@ -243,13 +247,14 @@ class TreeCopy {
     const Level& here = levels_.back();
     const auto known = linked_.find(inode_of(info));
     if (known == linked_.end()) {
-      TRY_ASSIGN(const bool is_made, copy_inode(here.source.fd(), here.copy, name, info, options_));
+      OCIRUN_TRY_ASSIGN(const bool is_made,
+                        copy_inode(here.source.fd(), here.copy, name, info, options_));
       if (is_made) linked_.emplace(inode_of(info), Linked{path_, name, info.st_nlink - 1});
       return {};
     }
     Linked& first = known->second;
-    TRY_ASSIGN(const UniqueFd parent, open_below(into_, first.parent));
-    TRY(sys::linkat(parent, first.name.c_str(), here.copy, name));
+    OCIRUN_TRY_ASSIGN(const UniqueFd parent, open_below(into_, first.parent));
+    OCIRUN_TRY(sys::linkat(parent, first.name.c_str(), here.copy, name));
     if (--first.left == 0) linked_.erase(known);
     return {};
   }
@@ -274,7 +279,7 @@ Result<void> merge_layers(std::span<const Fd> layers, OpaqueMark mark, Fd into,
                           const CopyOptions& options) {
   bool is_first = true;
   for (const Fd layer : layers)
-    TRY(TreeCopy(into, mark, std::exchange(is_first, false), options).run(layer));
+    OCIRUN_TRY(TreeCopy(into, mark, std::exchange(is_first, false), options).run(layer));
   return {};
 }
 

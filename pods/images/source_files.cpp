@@ -104,7 +104,7 @@ Result<UniqueFd> make_and_unlink(Fd directory) {
     const std::string name = fmt::format("ocirun-{:016x}", number);
     auto made = sys::openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (!made && made.error().number() == EEXIST) continue;
-    if (made) TRY(sys::unlinkat(directory, name.c_str(), 0));
+    if (made) OCIRUN_TRY(sys::unlinkat(directory, name.c_str(), 0));
     return made;
   }
 }
@@ -114,8 +114,8 @@ Result<UniqueFd> make_and_unlink(Fd directory) {
 /// ENOENT, EACCES … for the directory.
 Result<UniqueFd> make_unnamed_file(const HostPath& directory) {
   const std::string what = fmt::format("temporary file in {}", directory.string());
-  TRY_ASSIGN(const UniqueFd opened,
-             within(sys::open(directory.c_str(), O_PATH | O_DIRECTORY), what));
+  OCIRUN_TRY_ASSIGN(const UniqueFd opened,
+                    within(sys::open(directory.c_str(), O_PATH | O_DIRECTORY), what));
   auto made = sys::openat(opened, ".", O_TMPFILE | O_RDWR, 0600);
   const bool is_unknown =
       !made && (made.error().number() == EOPNOTSUPP || made.error().number() == EISDIR);
@@ -134,8 +134,8 @@ class ArchiveFiles : public SourceFiles {
       : archive_(std::move(archive)), index_(std::move(index)) {}
 
   Result<FileRange> open(const std::string& name) const override {
-    TRY_ASSIGN(const TarIndex::File file, index_.find(name));
-    TRY_ASSIGN(UniqueFd copy, copy_of(archive_));
+    OCIRUN_TRY_ASSIGN(const TarIndex::File file, index_.find(name));
+    OCIRUN_TRY_ASSIGN(UniqueFd copy, copy_of(archive_));
     return FileRange(std::move(copy), file.offset, file.size);
   }
 
@@ -145,9 +145,10 @@ class ArchiveFiles : public SourceFiles {
 };
 
 Result<Compression> compression_in(Fd file) {
-  TRY_ASSIGN(UniqueFd copy, copy_of(file));
+  OCIRUN_TRY_ASSIGN(UniqueFd copy, copy_of(file));
   std::array<char, 4> first;
-  TRY_ASSIGN(const std::size_t got, FileRange(std::move(copy)).read(first.data(), first.size()));
+  OCIRUN_TRY_ASSIGN(const std::size_t got,
+                    FileRange(std::move(copy)).read(first.data(), first.size()));
   return compression_of(std::string_view(first.data(), got));
 }
 
@@ -155,13 +156,13 @@ bool is_full(const Error& error) { return error.number() == ENOSPC || error.numb
 
 Result<std::unique_ptr<SourceFiles>> open_archive_files(UniqueFd file,
                                                         const SourceOptions& options) {
-  TRY_ASSIGN(const Compression compression, compression_in(file));
-  TRY_ASSIGN(const struct stat info, linux::sys::fstat(file));
+  OCIRUN_TRY_ASSIGN(const Compression compression, compression_in(file));
+  OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(file));
   if (static_cast<std::uint64_t>(info.st_size) > options.limits.archive_bytes)
     return refuse("the archive has more than {} bytes", options.limits.archive_bytes);
   UniqueFd plain;
   if (compression != Compression::kNone) {
-    TRY_ASSIGN(plain, make_unnamed_file(options.temporary));
+    OCIRUN_TRY_ASSIGN(plain, make_unnamed_file(options.temporary));
   }
   auto index = index_archive_apart(file, compression, plain, options.limits);
   if (!index && is_full(index.error()))
@@ -177,9 +178,10 @@ class DirectoryFiles : public SourceFiles {
 
   Result<FileRange> open(const std::string& name) const override {
     // O_NONBLOCK, so that opening a fifo does not wait.
-    TRY_ASSIGN(UniqueFd file, directory_.open(RootfsPath(name), O_RDONLY | O_NONBLOCK | O_NOCTTY,
-                                              linux::SafeDir::Symlinks::kRefuse));
-    TRY_ASSIGN(const struct stat info, linux::sys::fstat(file));
+    OCIRUN_TRY_ASSIGN(UniqueFd file,
+                      directory_.open(RootfsPath(name), O_RDONLY | O_NONBLOCK | O_NOCTTY,
+                                      linux::SafeDir::Symlinks::kRefuse));
+    OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(file));
     if (!S_ISREG(info.st_mode))
       return refuse("{}: must be a regular file", bundle::in_quotes(name));
     return FileRange(std::move(file));
@@ -193,8 +195,9 @@ class DirectoryFiles : public SourceFiles {
 
 Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,
                                                        const SourceOptions& options) {
-  TRY_ASSIGN(UniqueFd opened, linux::sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  TRY_ASSIGN(const struct stat info, linux::sys::fstat(opened));
+  OCIRUN_TRY_ASSIGN(UniqueFd opened,
+                    linux::sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(opened));
   if (S_ISDIR(info.st_mode))
     return std::unique_ptr<SourceFiles>(std::make_unique<DirectoryFiles>(std::move(opened)));
   if (!S_ISREG(info.st_mode)) return refuse("{}: neither a directory nor a file", path.string());
@@ -202,12 +205,12 @@ Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,
 }
 
 Result<std::string> DocumentReader::read(const std::string& name) {
-  TRY_ASSIGN(FileRange file, files_.open(name));
+  OCIRUN_TRY_ASSIGN(FileRange file, files_.open(name));
   return counted(within(read_whole(file, kMaxDocument), bundle::escaped(name)));
 }
 
 Result<std::string> DocumentReader::read_blob(const Descriptor& descriptor) {
-  TRY_ASSIGN(FileRange file, files_.open(blob_name(descriptor.digest)));
+  OCIRUN_TRY_ASSIGN(FileRange file, files_.open(blob_name(descriptor.digest)));
   return counted(within(read_verified(file, descriptor), "blob {}", descriptor.digest.text()));
 }
 

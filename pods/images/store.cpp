@@ -50,7 +50,7 @@ std::optional<Digest> chain_id_of(std::string_view name) {
 
 Result<std::vector<std::string>> names_in(Fd directory) {
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+  OCIRUN_TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
     names.emplace_back(name);
     return {};
   }));
@@ -68,21 +68,21 @@ Result<bool> exists(Fd directory, const std::string& name) {
 /// Layers may hold set-user-id programs and devices, and are not verified again. Therefore other
 /// users must not be able to enter or replace their directory.
 Result<void> check_private(Fd store, Fd layers) {
-  TRY_ASSIGN(const struct stat outer, sys::fstat(store));
-  TRY_ASSIGN(const struct stat inner, sys::fstat(layers));
+  OCIRUN_TRY_ASSIGN(const struct stat outer, sys::fstat(store));
+  OCIRUN_TRY_ASSIGN(const struct stat inner, sys::fstat(layers));
   if (outer.st_uid != ::geteuid() || inner.st_uid != ::geteuid())
     return refuse("it belongs to user {}: a store must belong to the user who uses it",
                   outer.st_uid != ::geteuid() ? outer.st_uid : inner.st_uid);
   if ((outer.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", outer.st_mode & 07777);
-  if ((inner.st_mode & (S_IRWXG | S_IRWXO)) != 0) TRY(sys::fchmod(layers, 0700));
+  if ((inner.st_mode & (S_IRWXG | S_IRWXO)) != 0) OCIRUN_TRY(sys::fchmod(layers, 0700));
   return {};
 }
 
 Result<void> remove_temporary(Fd layers, const std::string& name, LayerLocks& locks) {
   const auto id = chain_id_of(std::string_view(name).substr(kTemporary.size()));
   if (!id) return remove_tree(layers, name.c_str());  // no process of ours gives such a name
-  TRY_ASSIGN(const bool is_abandoned, locks.try_take(*id));
+  OCIRUN_TRY_ASSIGN(const bool is_abandoned, locks.try_take(*id));
   if (!is_abandoned) return {};
   auto removed = remove_tree(layers, name.c_str());
   locks.release(*id);
@@ -92,9 +92,9 @@ Result<void> remove_temporary(Fd layers, const std::string& name, LayerLocks& lo
 /// Removes temporary directories whose layers are not locked: the processes that made them have
 /// ended.
 Result<void> remove_leftovers(Fd layers, LayerLocks& locks) {
-  TRY_ASSIGN(const std::vector<std::string> names, names_in(layers));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, names_in(layers));
   for (const std::string& name : names)
-    if (name.starts_with(kTemporary)) TRY(remove_temporary(layers, name, locks));
+    if (name.starts_with(kTemporary)) OCIRUN_TRY(remove_temporary(layers, name, locks));
   return {};
 }
 
@@ -111,11 +111,11 @@ class Addition {
       std::string name = layer_name(id, options_);
       // Every process locks the layers of a chain from the base on, so that no two processes wait
       // for each other. It holds the locks until the layers have their names.
-      TRY(locks_.take(id));
-      TRY_ASSIGN(const bool is_there, exists(layers_, name));
+      OCIRUN_TRY(locks_.take(id));
+      OCIRUN_TRY_ASSIGN(const bool is_there, exists(layers_, name));
       if (is_there) locks_.release(id);
       if (!is_there) {
-        TRY(unpack(temporary_name(name)));
+        OCIRUN_TRY(unpack(temporary_name(name)));
         unpacked_.push_back(name);
         name = temporary_name(name);
       }
@@ -123,10 +123,10 @@ class Addition {
     }
     if (unpacked_.empty()) return {};
     // Otherwise a crash of the machine could leave a layer under its name with empty files.
-    TRY(sys::syncfs(layers_));
+    OCIRUN_TRY(sys::syncfs(layers_));
     for (const std::string& name : unpacked_)
-      TRY(sys::renameat2(layers_, temporary_name(name).c_str(), layers_, name.c_str(),
-                         RENAME_NOREPLACE));
+      OCIRUN_TRY(sys::renameat2(layers_, temporary_name(name).c_str(), layers_, name.c_str(),
+                                RENAME_NOREPLACE));
     return {};
   }
 
@@ -135,7 +135,7 @@ class Addition {
   /// Removes what run() has unpacked and given no name.
   Result<void> undo() {
     for (const std::string& name : unpacked_)
-      TRY(remove_tree(layers_, temporary_name(name).c_str()));
+      OCIRUN_TRY(remove_tree(layers_, temporary_name(name).c_str()));
     return remove_tree(layers_, current_.c_str());
   }
 
@@ -150,14 +150,15 @@ class Addition {
         options_.progress({index, image_.layers.size(), read, layer.digest ? layer.size : 0});
       };
     current_ = std::move(temporary);
-    TRY(remove_tree(layers_, current_.c_str()));  // should its owner have been killed meanwhile
-    TRY(sys::mkdirat(layers_, current_.c_str(), 0700));
-    TRY_ASSIGN(const UniqueFd into,
-               sys::openat(layers_, current_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(const FileRange blob, source_.open_layer(layer));
+    OCIRUN_TRY(
+        remove_tree(layers_, current_.c_str()));  // should its owner have been killed meanwhile
+    OCIRUN_TRY(sys::mkdirat(layers_, current_.c_str(), 0700));
+    OCIRUN_TRY_ASSIGN(const UniqueFd into,
+                      sys::openat(layers_, current_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const FileRange blob, source_.open_layer(layer));
     const Fd locks[] = {locks_.fd()};
-    TRY_ASSIGN(const UnpackedLayer unpacked,
-               unpack_layer_apart(blob, layer, into, {layers_, names_}, unpacking, locks));
+    OCIRUN_TRY_ASSIGN(const UnpackedLayer unpacked,
+                      unpack_layer_apart(blob, layer, into, {layers_, names_}, unpacking, locks));
     before_.entries += unpacked.entries;
     before_.bytes += unpacked.bytes;
     before_.devices_left_out += unpacked.devices_left_out;
@@ -178,11 +179,11 @@ class Addition {
 }  // namespace
 
 Result<Store> Store::open(const HostPath& given) {
-  TRY_ASSIGN(const HostPath path, linux::absolute_path(given.string()));
+  OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(given.string()));
   auto opened = [&]() -> Result<Store> {
-    TRY_ASSIGN(UniqueFd directory, open_or_make_directory(path));
-    TRY_ASSIGN(UniqueFd layers, open_or_make_directory(directory, kLayers, 0700));
-    TRY(check_private(directory, layers));
+    OCIRUN_TRY_ASSIGN(UniqueFd directory, open_or_make_directory(path));
+    OCIRUN_TRY_ASSIGN(UniqueFd layers, open_or_make_directory(directory, kLayers, 0700));
+    OCIRUN_TRY(check_private(directory, layers));
     return Store(path, std::move(directory), std::move(layers));
   }();
   return within(std::move(opened), "image store {}", path.string());
@@ -192,16 +193,16 @@ Result<UniqueFd> Store::lock() const { return lock_store_shared(directory_); }
 
 Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& choice,
                                const AddOptions& options) const {
-  TRY_ASSIGN(Image image, source.find(choice));
+  OCIRUN_TRY_ASSIGN(Image image, source.find(choice));
   const std::vector<Digest> chain = chain_ids(image.config.diff_ids);
   std::uint64_t devices_left_out = 0;
   if (chain.size() > kMostLayers)
     return refuse("the image has {} layers, and an overlay has {} at most", chain.size(),
                   kMostLayers);
-  TRY_ASSIGN(const UniqueFd store_lock, lock());
+  OCIRUN_TRY_ASSIGN(const UniqueFd store_lock, lock());
   {
-    TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
-    TRY(remove_leftovers(layers_, locks));
+    OCIRUN_TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
+    OCIRUN_TRY(remove_leftovers(layers_, locks));
     Addition addition(layers_, locks, source, image, options);
     if (auto added = addition.run(chain); !added) {
       const auto undone = addition.undo();
@@ -214,7 +215,7 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
   StoredImage stored{image.digest, image.config_id, std::move(image.config), {}, devices_left_out};
   for (const Digest& id : chain) {
     StoredLayer layer{id, fmt::format("{}/{}", kLayers, layer_name(id, options))};
-    TRY_ASSIGN(const UniqueFd directory, open_layer(layer));
+    OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_layer(layer));
     const auto mark = sys::getxattr(directory, attribute_name(options.mark));
     if (!mark && mark.error().number() != ENODATA && mark.error().number() != EOPNOTSUPP)
       return std::unexpected(mark.error());
@@ -225,7 +226,7 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
 }
 
 Result<std::vector<Digest>> Store::list() const {
-  TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
   std::vector<Digest> ids;
   for (const std::string& name : names)
     if (auto id = chain_id_of(name); id && (ids.empty() || ids.back() != *id))
@@ -235,18 +236,18 @@ Result<std::vector<Digest>> Store::list() const {
 
 Result<std::size_t> Store::prune(std::span<const Digest> keep,
                                  std::chrono::milliseconds patience) const {
-  TRY_ASSIGN(const UniqueFd store_lock, lock_store_alone(directory_, patience));
-  TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
-  TRY(remove_leftovers(layers_, locks));
-  TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
+  OCIRUN_TRY_ASSIGN(const UniqueFd store_lock, lock_store_alone(directory_, patience));
+  OCIRUN_TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
+  OCIRUN_TRY(remove_leftovers(layers_, locks));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
   std::size_t count = 0;
   for (const std::string& name : names) {
     const auto id = chain_id_of(name);
     if (!id || std::ranges::find(keep, *id) != keep.end()) continue;
     // If this process is killed, no half of a layer may remain under the name of the layer.
     const std::string temporary = temporary_name(name);
-    TRY(sys::renameat2(layers_, name.c_str(), layers_, temporary.c_str(), RENAME_NOREPLACE));
-    TRY(remove_tree(layers_, temporary.c_str()));
+    OCIRUN_TRY(sys::renameat2(layers_, name.c_str(), layers_, temporary.c_str(), RENAME_NOREPLACE));
+    OCIRUN_TRY(remove_tree(layers_, temporary.c_str()));
     ++count;
   }
   return count;

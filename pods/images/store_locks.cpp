@@ -34,7 +34,7 @@ struct ::flock lock_of(const Digest& chain_id, short type) {
 }  // namespace
 
 Result<LayerLocks> LayerLocks::open(Fd store) {
-  TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLocks));
+  OCIRUN_TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLocks));
   return LayerLocks(std::move(file));
 }
 
@@ -58,14 +58,14 @@ void LayerLocks::release(const Digest& chain_id) {
 }
 
 Result<UniqueFd> lock_store_shared(Fd store) {
-  TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLease));
+  OCIRUN_TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLease));
   while (::flock(file.get(), LOCK_SH) != 0)
     if (errno != EINTR) return fail(errno, "lock the image store");
   return file;
 }
 
 Result<UniqueFd> lock_store_alone(Fd store, std::chrono::milliseconds patience) {
-  TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLease));
+  OCIRUN_TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLease));
   linux::Patience left(patience);
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return fail(errno, "lock the image store");

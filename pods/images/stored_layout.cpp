@@ -38,7 +38,7 @@ std::string text_of_index(const std::vector<Descriptor>& entries) {
 }
 
 Result<void> write_index(Fd layout, const std::vector<Descriptor>& entries) {
-  TRY(linux::replace_file(layout, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}", 0600));
+  OCIRUN_TRY(linux::replace_file(layout, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}", 0600));
   return linux::replace_file(layout, kIndexFile, text_of_index(entries), 0600);
 }
 
@@ -46,7 +46,7 @@ Result<std::vector<Descriptor>> read_entries(Fd layout) {
   const auto text = linux::read_file(layout, kIndexFile, kMaxDocument, O_NOFOLLOW);
   if (is_missing(text)) return std::vector<Descriptor>();
   if (!text) return std::unexpected(text.error());
-  TRY_ASSIGN(Index index, parse_index(kIndexFile, *text));
+  OCIRUN_TRY_ASSIGN(Index index, parse_index(kIndexFile, *text));
   return std::move(index.manifests);
 }
 
@@ -57,7 +57,7 @@ Descriptor with_name(Descriptor entry, const std::string& name) {
 
 /// Opens blobs/ALGORITHM of a layout, and makes it if it is missing.
 Result<UniqueFd> open_blobs(Fd layout, std::string_view algorithm) {
-  TRY_ASSIGN(const UniqueFd blobs, open_or_make_directory(layout, kBlobs, 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd blobs, open_or_make_directory(layout, kBlobs, 0700));
   return open_or_make_directory(blobs, std::string(algorithm).c_str(), 0700);
 }
 
@@ -65,9 +65,9 @@ Result<UniqueFd> open_blobs(Fd layout, std::string_view algorithm) {
 Digest lock_of_index() { return digest_of("index.json of the image store"); }
 
 Result<void> enter(const Store& store, const Descriptor& entry, const std::string& name) {
-  TRY_ASSIGN(LayerLocks locks, LayerLocks::open(store.fd()));
-  TRY(locks.take(lock_of_index()));
-  TRY_ASSIGN(std::vector<Descriptor> entries, read_entries(store.fd()));
+  OCIRUN_TRY_ASSIGN(LayerLocks locks, LayerLocks::open(store.fd()));
+  OCIRUN_TRY(locks.take(lock_of_index()));
+  OCIRUN_TRY_ASSIGN(std::vector<Descriptor> entries, read_entries(store.fd()));
   std::erase_if(entries, [&](const Descriptor& other) {
     const auto found = other.annotations.find(kRefName);
     return found != other.annotations.end() && found->second == name;
@@ -79,13 +79,13 @@ Result<void> enter(const Store& store, const Descriptor& entry, const std::strin
 /// Removes the blobs that are not in `used`.
 Result<void> remove_blobs(const Store& store, const std::set<std::string>& used) {
   for (const char* algorithm : kBlobAlgorithms) {
-    TRY_ASSIGN(const UniqueFd blobs, open_blobs(store.fd(), algorithm));
+    OCIRUN_TRY_ASSIGN(const UniqueFd blobs, open_blobs(store.fd(), algorithm));
     std::vector<std::string> unused;
-    TRY(linux::for_each_entry(blobs, [&](const char* name, unsigned char) -> Result<void> {
+    OCIRUN_TRY(linux::for_each_entry(blobs, [&](const char* name, unsigned char) -> Result<void> {
       if (!used.contains(fmt::format("{}:{}", algorithm, name))) unused.emplace_back(name);
       return {};
     }));
-    for (const std::string& name : unused) TRY(remove_tree(blobs, name.c_str()));
+    for (const std::string& name : unused) OCIRUN_TRY(remove_tree(blobs, name.c_str()));
   }
   return {};
 }
@@ -96,7 +96,7 @@ Result<std::optional<ImageSource>> open_pulled(const Store& store) {
   const auto index = sys::fstatat(store.fd(), kIndexFile);
   if (is_missing(index)) return std::nullopt;
   if (!index) return std::unexpected(index.error());
-  TRY_ASSIGN(ImageSource source, ImageSource::open(store.path()));
+  OCIRUN_TRY_ASSIGN(ImageSource source, ImageSource::open(store.path()));
   return source;
 }
 
@@ -106,8 +106,8 @@ Result<void> write_layout(Fd layout, const Descriptor& top, const std::string& n
 
 Result<void> lend_blobs(const Store& store, Fd layout, const std::vector<Digest>& blobs) {
   for (const Digest& blob : blobs) {
-    TRY_ASSIGN(const UniqueFd from, open_blobs(store.fd(), blob.algorithm_name()));
-    TRY_ASSIGN(const UniqueFd to, open_blobs(layout, blob.algorithm_name()));
+    OCIRUN_TRY_ASSIGN(const UniqueFd from, open_blobs(store.fd(), blob.algorithm_name()));
+    OCIRUN_TRY_ASSIGN(const UniqueFd to, open_blobs(layout, blob.algorithm_name()));
     const auto lent = sys::linkat(from, blob.hex().c_str(), to, blob.hex().c_str());
     if (!lent && lent.error().number() != ENOENT && lent.error().number() != EEXIST)
       return std::unexpected(lent.error());
@@ -120,32 +120,32 @@ Result<UniqueFd> open_incoming(const Store& store) {
 }
 
 Result<bool> take_back(const Store& store, Fd layout, const Digest& blob) {
-  TRY_ASSIGN(const UniqueFd from, open_blobs(store.fd(), blob.algorithm_name()));
-  TRY_ASSIGN(const UniqueFd to, open_blobs(layout, blob.algorithm_name()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd from, open_blobs(store.fd(), blob.algorithm_name()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd to, open_blobs(layout, blob.algorithm_name()));
   const auto kept = sys::fstatat(from, blob.hex().c_str());
   const auto lent = sys::fstatat(to, blob.hex().c_str());
   if (!kept || !lent || kept->st_ino != lent->st_ino) return false;
-  TRY(sys::unlinkat(from, blob.hex().c_str(), 0));
+  OCIRUN_TRY(sys::unlinkat(from, blob.hex().c_str(), 0));
   return true;
 }
 
 Result<void> keep_pulled(const Store& store, Fd layout, const std::vector<Digest>& blobs,
                          const Descriptor& top, const std::string& name) {
   for (const Digest& blob : blobs) {
-    TRY_ASSIGN(const UniqueFd from, open_blobs(layout, blob.algorithm_name()));
-    TRY_ASSIGN(const UniqueFd to, open_blobs(store.fd(), blob.algorithm_name()));
-    TRY(sys::renameat2(from, blob.hex().c_str(), to, blob.hex().c_str(), 0));
+    OCIRUN_TRY_ASSIGN(const UniqueFd from, open_blobs(layout, blob.algorithm_name()));
+    OCIRUN_TRY_ASSIGN(const UniqueFd to, open_blobs(store.fd(), blob.algorithm_name()));
+    OCIRUN_TRY(sys::renameat2(from, blob.hex().c_str(), to, blob.hex().c_str(), 0));
   }
-  TRY(sys::syncfs(store.fd()));
+  OCIRUN_TRY(sys::syncfs(store.fd()));
   return enter(store, top, name);
 }
 
 Result<void> prune_pulled(const Store& store, const std::vector<std::string>& keep) {
-  TRY_ASSIGN(const UniqueFd incoming, open_incoming(store));
-  TRY(remove_content(incoming));
-  TRY_ASSIGN(const auto source, open_pulled(store));
+  OCIRUN_TRY_ASSIGN(const UniqueFd incoming, open_incoming(store));
+  OCIRUN_TRY(remove_content(incoming));
+  OCIRUN_TRY_ASSIGN(const auto source, open_pulled(store));
   if (!source) return {};
-  TRY_ASSIGN(const std::vector<Descriptor> entries, read_entries(store.fd()));
+  OCIRUN_TRY_ASSIGN(const std::vector<Descriptor> entries, read_entries(store.fd()));
   std::vector<Descriptor> kept;
   std::set<std::string> used;
   for (const Descriptor& entry : entries) {
@@ -155,7 +155,7 @@ Result<void> prune_pulled(const Store& store, const std::vector<std::string>& ke
     kept.push_back(entry);
     for (const Digest& blob : blobs_of(*image, entry.digest)) used.insert(blob.text());
   }
-  TRY(write_index(store.fd(), kept));
+  OCIRUN_TRY(write_index(store.fd(), kept));
   return remove_blobs(store, used);
 }
 

@@ -202,7 +202,7 @@ Result<UnpackReport> read_report(
     text.append(block, static_cast<std::size_t>(got));
     std::string_view rest = text;
     for (std::size_t end; (end = rest.find('\0')) != std::string_view::npos;) {
-      TRY(take(rest.substr(0, end)));
+      OCIRUN_TRY(take(rest.substr(0, end)));
       rest.remove_prefix(end + 1);
     }
     text.erase(0, text.size() - rest.size());

@@ -30,9 +30,9 @@ struct Started {
 
 /// Starts the program. `more`: the descriptors from kIntoDescriptor on.
 Result<Started> start(std::vector<std::string> words, Fd archive, std::span<const Fd> more) {
-  TRY_ASSIGN(std::string path, linux::find_own_program(kUnpackProgram));
-  TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
-  TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
+  OCIRUN_TRY_ASSIGN(std::string path, linux::find_own_program(kUnpackProgram));
+  OCIRUN_TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
   words.insert(words.begin(), path);
   const linux::ExecArguments arguments(std::move(words), {});
   std::vector<Fd> descriptors{archive, pipe.writer, null};
@@ -62,8 +62,8 @@ Result<UnpackedLayer> end(const linux::Child& child, UniqueFd report, Result<Unp
                           const std::string& who) {
   report.reset();
   if (!read) ::kill(child.pid, SIGKILL);
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  TRY_ASSIGN(UnpackReport said, std::move(read));
+  OCIRUN_TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  OCIRUN_TRY_ASSIGN(UnpackReport said, std::move(read));
   if (said.error) return std::unexpected(*std::move(said.error));
   if (status == 0 && said.done) return *said.done;
   return refuse("{} {}", who, silent_end(status));
@@ -83,7 +83,7 @@ Result<UnpackedLayer> unpack_layer_apart(const FileRange& blob, const LayerBlob&
   std::vector<Fd> more{into};
   if (!below.names.empty()) more.push_back(below.directory);
   more.insert(more.end(), locks.begin(), locks.end());
-  TRY_ASSIGN(Started started, start(words_of(job), blob.file(), more));
+  OCIRUN_TRY_ASSIGN(Started started, start(words_of(job), blob.file(), more));
   return outcome_of(started.child, std::move(started.report), layer, options.progress);
 }
 
@@ -101,18 +101,18 @@ Result<TarIndex> index_archive_apart(Fd archive, Compression compression, Fd pla
                      .most_entries = limits.archive_entries};
   std::vector<Fd> more;
   if (compression != Compression::kNone) more.push_back(plain);
-  TRY_ASSIGN(Started started, start(words_of(job), archive, more));
+  OCIRUN_TRY_ASSIGN(Started started, start(words_of(job), archive, more));
   TarIndex index;
   const Fd indexed = compression == Compression::kNone ? archive : plain;
   std::size_t count = 0;
   auto read = read_report(started.report, {}, [&](const ArchiveMember& member) -> Result<void> {
     if (count++ == limits.archive_entries)
       return refuse("the archive has more than {} entries", limits.archive_entries);
-    TRY_ASSIGN(const struct stat info, linux::sys::fstat(indexed));
+    OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(indexed));
     return index.add(member, static_cast<std::uint64_t>(info.st_size));
   });
-  TRY(end(started.child, std::move(started.report), std::move(read),
-          "the process that reads the archive"));
+  OCIRUN_TRY(end(started.child, std::move(started.report), std::move(read),
+                 "the process that reads the archive"));
   return index;
 }
 

@@ -69,7 +69,7 @@ bool is_of_sidecar(Value member) {
 
 bool refuse_other_container_member(Value member) {
   if (is_of_sidecar(member)) {
-    static_cast<void>(member.report().ignores(member.key()));  // would not help
+    ignore(member.report().ignores(member.key()));  // would not help
     refuse_always(member,
                   "\"Always\" makes the init container a sidecar, which runs beside the others: "
                   "move it to containers");

@@ -24,18 +24,18 @@ class Reader {
       : directory_(directory), name_(name), query_(query), line_(line) {}
 
   Result<void> run(const std::function<bool()>& ended) {
-    TRY(advance());
+    OCIRUN_TRY(advance());
     if (!file_ && !query_.follow) return fail(ENOENT, "open the log {}", log_file_name(name_, 0));
-    if (query_.follow) TRY(end_of_tail());
+    if (query_.follow) OCIRUN_TRY(end_of_tail());
     linux::Patience patience(std::chrono::hours(1));
     while (query_.follow) {
       const bool is_over = ended && ended();  // asked first: what is read below is all there is
-      TRY_ASSIGN(const bool is_news, advance());
+      OCIRUN_TRY_ASSIGN(const bool is_news, advance());
       if (is_over) break;
       if (is_news || !patience.wait()) patience = linux::Patience(std::chrono::hours(1));
     }
     for (auto& waiting : unfinished_)
-      if (waiting) TRY(pass(*std::exchange(waiting, std::nullopt)));
+      if (waiting) OCIRUN_TRY(pass(*std::exchange(waiting, std::nullopt)));
     return end_of_tail();
   }
 
@@ -43,11 +43,11 @@ class Reader {
   /// Reads the rest of the open file, then the files that are newer. Returns whether lines came.
   Result<bool> advance() {
     // The list is made first: once a newer file exists, nobody writes to the open file any more.
-    TRY_ASSIGN(auto newer, newer_files());
-    TRY_ASSIGN(bool is_news, read_rest());
+    OCIRUN_TRY_ASSIGN(auto newer, newer_files());
+    OCIRUN_TRY_ASSIGN(bool is_news, read_rest());
     for (; !newer.empty(); newer.pop_back()) {
       file_ = std::move(newer.back());
-      TRY_ASSIGN(const bool more, read_rest());
+      OCIRUN_TRY_ASSIGN(const bool more, read_rest());
       is_news = is_news || more;
     }
     return is_news;
@@ -68,12 +68,12 @@ class Reader {
       if (!file) return std::unexpected(std::move(file).error());
       missing = 0;
       if (file_) {
-        TRY_ASSIGN(const bool is_open, linux::sys::is_same_file(*file, file_));
+        OCIRUN_TRY_ASSIGN(const bool is_open, linux::sys::is_same_file(*file, file_));
         if (is_open) break;
       }
       bool is_known = false;
       for (const UniqueFd& other : files) {
-        TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(*file, other));
+        OCIRUN_TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(*file, other));
         is_known = is_known || is_same;
       }
       if (is_known) continue;
@@ -92,7 +92,7 @@ class Reader {
       if (got == 0) break;
       const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
       is_news = is_news || bytes.find('\n') != std::string_view::npos;
-      TRY(take(bytes));
+      OCIRUN_TRY(take(bytes));
     }
     // The writer may take an unfinished line back (a full disk), so the next turn reads that line
     // again.
@@ -107,7 +107,7 @@ class Reader {
     for (std::size_t end; (end = bytes.find('\n')) != std::string_view::npos;
          bytes.remove_prefix(end + 1)) {
       rest_.append(bytes.substr(0, end));
-      if (auto parsed = parse_line(rest_)) TRY(join(*std::move(parsed)));
+      if (auto parsed = parse_line(rest_)) OCIRUN_TRY(join(*std::move(parsed)));
       rest_.clear();
     }
     // A foreign line without end must not fill the memory; the rest of such a line is damaged.
@@ -140,7 +140,7 @@ class Reader {
 
   Result<void> end_of_tail() {
     query_.tail.reset();
-    for (; !last_.empty(); last_.pop_front()) TRY(line_(last_.front()));
+    for (; !last_.empty(); last_.pop_front()) OCIRUN_TRY(line_(last_.front()));
     return {};
   }
 

@@ -19,14 +19,14 @@ LogWriter::LogWriter(Fd directory, std::string name, LogLimits limits, OnLine on
 Result<LogWriter> LogWriter::open(Fd directory, std::string name, LogLimits limits,
                                   OnLine on_line) {
   LogWriter writer(directory, std::move(name), limits, std::move(on_line));
-  TRY(writer.open_current());
+  OCIRUN_TRY(writer.open_current());
   return writer;
 }
 
 Result<void> LogWriter::open_current() {
   const std::string file = log_file_name(name_, 0);
-  TRY_ASSIGN(file_, open_log_file(directory_, file, O_RDWR | O_APPEND | O_CREAT));
-  TRY_ASSIGN(const struct stat info, linux::sys::fstat(file_));
+  OCIRUN_TRY_ASSIGN(file_, open_log_file(directory_, file, O_RDWR | O_APPEND | O_CREAT));
+  OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(file_));
   size_ = static_cast<std::uint64_t>(info.st_size);
   char last = '\n';
   if (size_ > 0 && ::pread(file_.get(), &last, 1, info.st_size - 1) != 1)
@@ -79,20 +79,20 @@ Result<void> LogWriter::store() {
       fits = end + 1;
     }
     if (fits == 0 && size_ > 0) {
-      TRY(rotate());
+      OCIRUN_TRY(rotate());
       continue;
     }
     if (fits == 0) fits = rest.find('\n') + 1;  // a line longer than a file has a file of its own
-    TRY(append(rest.substr(0, fits)));
+    OCIRUN_TRY(append(rest.substr(0, fits)));
     rest.remove_prefix(fits);
   }
   return {};
 }
 
 Result<void> LogWriter::append(std::string_view records) {
-  if (!file_) TRY(open_current());
+  if (!file_) OCIRUN_TRY(open_current());
   if (is_torn_) {
-    TRY(linux::write_all(file_, "\n"));
+    OCIRUN_TRY(linux::write_all(file_, "\n"));
     ++size_;
     is_torn_ = false;
   }
@@ -134,10 +134,10 @@ Result<UniqueFd> open_log_file(Fd directory, const std::string& file, int flags)
   if (file.find('/') != std::string::npos || file.find('\0') != std::string::npos)
     return refuse("\"{}\" cannot be a log's name: a name has no slash and no NUL", file);
   // O_NONBLOCK: the open does not wait for the other end of a fifo.
-  TRY_ASSIGN(UniqueFd fd,
-             linux::sys::openat(directory, file.c_str(),
-                                flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
-  TRY_ASSIGN(const struct stat info, linux::sys::fstat(fd));
+  OCIRUN_TRY_ASSIGN(UniqueFd fd, linux::sys::openat(
+                                     directory, file.c_str(),
+                                     flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(fd));
   if (!S_ISREG(info.st_mode))
     return refuse("the log {} must be a regular file: remove what is there", file);
   return fd;

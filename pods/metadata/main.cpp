@@ -39,7 +39,7 @@ bool listens(int socket) {
 
 Result<void> limit_resources() {
   constexpr std::uint64_t kDescriptors = ServerLimits::kConnections + 16;
-  TRY(linux::set_rlimit(0, {.resource = RLIMIT_FSIZE, .soft = 0, .hard = 0}));
+  OCIRUN_TRY(linux::set_rlimit(0, {.resource = RLIMIT_FSIZE, .soft = 0, .hard = 0}));
   return linux::set_rlimit(0,
                            {.resource = RLIMIT_NOFILE, .soft = kDescriptors, .hard = kDescriptors});
 }
@@ -49,17 +49,19 @@ Result<void> run(std::span<const std::string> words) {
     return refuse("ocirun-metadata is a part of ocirun and not for use by hand");
   ::prctl(PR_SET_DUMPABLE, 0);  // the memory has the pod's secrets
   ::signal(SIGPIPE, SIG_IGN);
-  TRY_ASSIGN(const std::string text, linux::sys::read_all(Fd{STDIN_FILENO}, kMostContentBytes));
-  TRY_ASSIGN(Content content, parse_content(text));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    linux::sys::read_all(Fd{STDIN_FILENO}, kMostContentBytes));
+  OCIRUN_TRY_ASSIGN(Content content, parse_content(text));
   const std::uint64_t size = own_memory();
-  TRY(within(enter_empty_root(words[0]), "an empty root"));
-  TRY(limit_resources());
+  OCIRUN_TRY(within(enter_empty_root(words[0]), "an empty root"));
+  OCIRUN_TRY(limit_resources());
   constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;
-  TRY(within(confine_process({}, size + kMostMemory, Fd{STDERR_FILENO}), "give up privileges"));
+  OCIRUN_TRY(
+      within(confine_process({}, size + kMostMemory, Fd{STDERR_FILENO}), "give up privileges"));
   ::dup2(STDOUT_FILENO, STDIN_FILENO);
   const Answers answers(std::move(content));
   return serve(Fd{kSocket}, answers, []() -> Result<void> {
-    TRY(allow_service_calls());
+    OCIRUN_TRY(allow_service_calls());
     ::dup2(STDOUT_FILENO, STDERR_FILENO);
     return {};
   });
@@ -72,6 +74,6 @@ int main(int argc, char** argv) {
   using namespace ocirun;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto failed = pods::run(words);
-  static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, linux::error_lines(failed.error())));
+  ignore(linux::write_all(Fd{STDERR_FILENO}, linux::error_lines(failed.error())));
   return 1;
 }

@@ -258,7 +258,7 @@ Result<Reified> reify(std::span<const ReadyContainer> containers,
                             .image_digest = image.digest});
   }
   for (const auto& [name, binding] : given.volumes) {
-    TRY_ASSIGN(const HostPath directory, linux::absolute_path(binding.directory.string()));
+    OCIRUN_TRY_ASSIGN(const HostPath directory, linux::absolute_path(binding.directory.string()));
     reified.volumes.push_back(
         {.name = name, .directory = directory.string(), .read_only = binding.read_only});
   }

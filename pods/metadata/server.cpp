@@ -148,7 +148,7 @@ MHD_Result go_on_with_form(const Answers& answers, MHD_Connection* connection, U
   if (upload.bytes > ServerLimits::kFormBytes) return MHD_NO;
   if (!piece.empty()) {
     // Ignores errors: a body that is no form lacks the required fields.
-    static_cast<void>(::MHD_post_process(upload.processor.get(), piece.data(), piece.size()));
+    ignore(::MHD_post_process(upload.processor.get(), piece.data(), piece.size()));
     return MHD_YES;
   }
   upload.processor.reset();  // passes the last field on
@@ -202,7 +202,7 @@ Result<void> serve(Fd socket, const Answers& answers, const std::function<Result
   if (!daemon) return refuse("libmicrohttpd does not start");
   const auto* info = ::MHD_get_daemon_info(daemon.get(), MHD_DAEMON_INFO_EPOLL_FD);
   if (info == nullptr) return refuse("libmicrohttpd has no epoll descriptor");
-  TRY(ready());
+  OCIRUN_TRY(ready());
   for (;;) {
     pollfd watched{info->epoll_fd, POLLIN, 0};
     MHD_UNSIGNED_LONG_LONG limit = 0;

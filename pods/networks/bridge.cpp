@@ -27,7 +27,7 @@ constexpr const char* kBridge = "bridge";
 using Words = std::vector<std::string>;
 
 Result<void> run_ip(Words words) {
-  TRY_ASSIGN(const std::string ip, find_ip_program());
+  OCIRUN_TRY_ASSIGN(const std::string ip, find_ip_program());
   const std::string what = fmt::format("ip {}", fmt::join(words, " "));
   words.insert(words.begin(), ip);
   return within(run_program(words), what);
@@ -37,8 +37,8 @@ Result<void> run_ip(Words words) {
 Result<void> in_network_of(const linux::ProcessIdentity& process,
                            const std::function<Result<void>()>& act) {
   const auto enter_and_act = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd network,
-               sys::open(namespace_path(process.pid, "net").c_str(), O_RDONLY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd network,
+                      sys::open(namespace_path(process.pid, "net").c_str(), O_RDONLY));
     // Checked after opening: the pid was not reused until then.
     if (!linux::is_alive(process)) return refuse("process {} has ended", process.pid);
     if (::setns(network.get(), CLONE_NEWNET) != 0)
@@ -70,7 +70,7 @@ Result<void> distrust_neighbours() {
     const auto file = sys::open(path.c_str(), O_WRONLY);
     if (!file && file.error().number() == ENOENT) continue;  // the kernel has no IPv6
     if (!file) return std::unexpected(file.error());
-    TRY(within(linux::write_all(*file, "0"), path));
+    OCIRUN_TRY(within(linux::write_all(*file, "0"), path));
   }
   return {};
 }
@@ -87,7 +87,7 @@ Result<std::string> find_ip_program() {
 
 Result<void> make_bridge(const linux::ProcessIdentity& holder) {
   return in_network_of(holder, [&]() -> Result<void> {
-    TRY(run_ip({"link", "add", "name", kBridge, "type", "bridge"}));
+    OCIRUN_TRY(run_ip({"link", "add", "name", kBridge, "type", "bridge"}));
     return run_ip({"link", "set", "dev", kBridge, "up"});
   });
 }
@@ -98,19 +98,20 @@ Result<void> connect_to_bridge(const linux::ProcessIdentity& holder,
   const std::string end = fmt::format("member{}", number);
   const auto make_pair = [&]() -> Result<void> {
     if (!linux::is_alive(pod)) return refuse("the pod has ended");
-    static_cast<void>(run_ip({"link", "delete", "dev", end}));  // usually there is none
-    TRY(run_ip({"link", "add", "name", end, "type", "veth", "peer", "name", kMemberDevice,
-                "address", subnet.mac(number), "netns", fmt::format("{}", pod.pid)}));
+    ignore(run_ip({"link", "delete", "dev", end}));  // usually there is none
+    OCIRUN_TRY(run_ip({"link", "add", "name", end, "type", "veth", "peer", "name", kMemberDevice,
+                       "address", subnet.mac(number), "netns", fmt::format("{}", pod.pid)}));
     return run_ip({"link", "set", "dev", end, "master", kBridge, "up"});
   };
   const auto set_up_device = [&]() -> Result<void> {
-    TRY(distrust_neighbours());
-    TRY(run_ip({"address", "add", subnet.ipv4(number) + "/24", "dev", kMemberDevice}));
+    OCIRUN_TRY(distrust_neighbours());
+    OCIRUN_TRY(run_ip({"address", "add", subnet.ipv4(number) + "/24", "dev", kMemberDevice}));
     if (has_ipv6())
-      TRY(run_ip({"address", "add", subnet.ipv6(number) + "/64", "dev", kMemberDevice, "nodad"}));
+      OCIRUN_TRY(
+          run_ip({"address", "add", subnet.ipv6(number) + "/64", "dev", kMemberDevice, "nodad"}));
     return run_ip({"link", "set", "dev", kMemberDevice, "up"});
   };
-  TRY(in_network_of(holder, make_pair));
+  OCIRUN_TRY(in_network_of(holder, make_pair));
   return in_network_of(pod, set_up_device);
 }
 

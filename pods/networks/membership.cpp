@@ -33,27 +33,27 @@ constexpr const char* kHosts = "hosts";
 Result<NetworkRecord> start_network(const NetworkDirectory& directory,
                                     std::optional<NetworkRecord> earlier) {
   NetworkRecord record;
-  TRY_ASSIGN(record.boot_id, linux::read_boot_id());
+  OCIRUN_TRY_ASSIGN(record.boot_id, linux::read_boot_id());
   if (earlier) {
     record.subnet = earlier->subnet;
   } else {
-    TRY_ASSIGN(record.subnet, make_subnet(directory.name()));
+    OCIRUN_TRY_ASSIGN(record.subnet, make_subnet(directory.name()));
   }
-  TRY_ASSIGN(record.holder,
-             start_holder({.own_network = true, .pids = false}, directory.name(), directory.path(),
-                          [&](const linux::ProcessIdentity& holder) {
-                            record.holder = holder;
-                            return directory.write(record);
-                          }));
+  OCIRUN_TRY_ASSIGN(record.holder,
+                    start_holder({.own_network = true, .pids = false}, directory.name(),
+                                 directory.path(), [&](const linux::ProcessIdentity& holder) {
+                                   record.holder = holder;
+                                   return directory.write(record);
+                                 }));
   const auto made = make_bridge(record.holder);
   if (made) return record;
-  static_cast<void>(linux::send_signal(record.holder, SIGKILL));
+  ignore(linux::send_signal(record.holder, SIGKILL));
   return std::unexpected(made.error());
 }
 
 /// The network with a holder that runs.
 Result<NetworkRecord> running_network(const NetworkDirectory& directory) {
-  TRY_ASSIGN(auto record, directory.record());
+  OCIRUN_TRY_ASSIGN(auto record, directory.record());
   if (record && runs_now(record->boot_id, record->holder)) return *record;
   return start_network(directory, std::move(record));
 }
@@ -74,9 +74,9 @@ Result<int> choose_number(const NetworkDirectory& directory, const std::vector<M
 
 /// Ends the network if it has no member.
 Result<void> end_if_unused(const NetworkDirectory& directory) {
-  TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
+  OCIRUN_TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
   if (!members.empty()) return {};
-  TRY_ASSIGN(const auto record, directory.record());
+  OCIRUN_TRY_ASSIGN(const auto record, directory.record());
   if (record && runs_now(record->boot_id, record->holder)) {
     const auto sent = linux::send_signal(record->holder, SIGKILL);
     if (!sent && sent.error().number() != ESRCH) return sent;
@@ -105,9 +105,9 @@ bool take_changes(Fd changes) {
 Result<Membership> Membership::join(const PodDirectory& directory, const std::string& network,
                                     const linux::ProcessIdentity& holder,
                                     const std::string& alias) {
-  TRY(linux::replace_file(directory.fd(), kNetworkName, network + "\n", 0600));
+  OCIRUN_TRY(linux::replace_file(directory.fd(), kNetworkName, network + "\n", 0600));
   Membership membership(directory.data(), network, directory.name(), alias, holder);
-  TRY(within(membership.connect(), "network \"{}\"", network));
+  OCIRUN_TRY(within(membership.connect(), "network \"{}\"", network));
   return membership;
 }
 
@@ -115,12 +115,12 @@ Result<Membership> Membership::resume(const PodDirectory& directory, const std::
                                       const linux::ProcessIdentity& holder,
                                       const std::string& alias) {
   Membership membership(directory.data(), network, directory.name(), alias, holder);
-  TRY_ASSIGN(const auto found, NetworkDirectory::look(membership.data_, network));
-  TRY_ASSIGN(const auto record, found ? found->record() : std::optional<NetworkRecord>());
+  OCIRUN_TRY_ASSIGN(const auto found, NetworkDirectory::look(membership.data_, network));
+  OCIRUN_TRY_ASSIGN(const auto record, found ? found->record() : std::optional<NetworkRecord>());
   membership.connected_ = Clock::now();
   if (record && runs_now(record->boot_id, record->holder)) {
-    TRY_ASSIGN(membership.changes_, watch_changes(found->members_path()));
-    TRY_ASSIGN(membership.end_, linux::ProcessEnd::watch(record->holder));
+    OCIRUN_TRY_ASSIGN(membership.changes_, watch_changes(found->members_path()));
+    OCIRUN_TRY_ASSIGN(membership.end_, linux::ProcessEnd::watch(record->holder));
   } else {
     membership.has_failed_ = true;
     membership.due_ = membership.connected_;
@@ -130,23 +130,23 @@ Result<Membership> Membership::resume(const PodDirectory& directory, const std::
 
 Result<void> Membership::connect() {
   if (!linux::is_alive(pod_holder_)) return refuse("the holder of the pod's namespaces has ended");
-  TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
-  TRY_ASSIGN(const NetworkRecord record, running_network(directory));
-  TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
-  TRY_ASSIGN(const int number, choose_number(directory, members, pod_, pod_holder_));
+  OCIRUN_TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
+  OCIRUN_TRY_ASSIGN(const NetworkRecord record, running_network(directory));
+  OCIRUN_TRY_ASSIGN(const std::vector<Member> members, directory.members_left());
+  OCIRUN_TRY_ASSIGN(const int number, choose_number(directory, members, pod_, pod_holder_));
   Member member{.format = 1, .pod = pod_, .boot_id = {}, .holder = pod_holder_, .number = number};
-  TRY_ASSIGN(member.boot_id, linux::read_boot_id());
-  TRY(directory.write(member));
+  OCIRUN_TRY_ASSIGN(member.boot_id, linux::read_boot_id());
+  OCIRUN_TRY(directory.write(member));
   const bool is_free = std::ranges::none_of(members, [&](const Member& other) {
     return other.pod == alias_ && other.holder != pod_holder_;
   });
   if (!alias_.empty() && is_free) {
     member.pod = alias_;
-    TRY(directory.write(member));
+    OCIRUN_TRY(directory.write(member));
   }
-  TRY(connect_to_bridge(record.holder, pod_holder_, record.subnet, number));
-  TRY_ASSIGN(changes_, watch_changes(directory.members_path()));
-  TRY_ASSIGN(end_, linux::ProcessEnd::watch(record.holder));
+  OCIRUN_TRY(connect_to_bridge(record.holder, pod_holder_, record.subnet, number));
+  OCIRUN_TRY_ASSIGN(changes_, watch_changes(directory.members_path()));
+  OCIRUN_TRY_ASSIGN(end_, linux::ProcessEnd::watch(record.holder));
   connected_ = Clock::now();
   return {};
 }
@@ -158,11 +158,11 @@ Result<void> Membership::show_members_in(UniqueFd etc) {
 
 /// The network is not locked meanwhile: the containers can delay the file, which is theirs too.
 Result<void> Membership::write_hosts() const {
-  TRY_ASSIGN(const auto directory, NetworkDirectory::look(data_, network_));
+  OCIRUN_TRY_ASSIGN(const auto directory, NetworkDirectory::look(data_, network_));
   if (!directory) return refuse("the network \"{}\" is gone", network_);
-  TRY_ASSIGN(const auto record, directory->record());
+  OCIRUN_TRY_ASSIGN(const auto record, directory->record());
   if (!record) return refuse("the network \"{}\" has no record", network_);
-  TRY_ASSIGN(const std::vector<Member> members, directory->members());
+  OCIRUN_TRY_ASSIGN(const std::vector<Member> members, directory->members());
   std::vector<HostLine> lines;
   for (const Member& member : members) {
     lines.push_back({record->subnet.ipv4(member.number), member.pod});
@@ -170,8 +170,9 @@ Result<void> Membership::write_hosts() const {
   }
   const std::string text = hosts_text(lines);
   // O_NONBLOCK: a container may hold a lease of the file, which would delay the supervisor.
-  TRY_ASSIGN(const UniqueFd file, sys::openat(etc_, kHosts, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
-  TRY(linux::write_all(file, text));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file,
+                    sys::openat(etc_, kHosts, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
+  OCIRUN_TRY(linux::write_all(file, text));
   if (::ftruncate(file.get(), static_cast<off_t>(text.size())) != 0)
     return fail(errno, "shorten {}", kHosts);
   return {};
@@ -198,7 +199,7 @@ Result<bool> Membership::tick(Clock::time_point now) {
   const bool must_wait = has_failed_ && now < due_;
   if (must_wait || (end_ && !is_stale_)) return false;
   const auto done = [&]() -> Result<void> {
-    if (!end_) TRY(connect());
+    if (!end_) OCIRUN_TRY(connect());
     is_stale_ = true;
     return write_hosts();
   }();
@@ -216,16 +217,16 @@ Result<void> enter_network(
     const HostPath& data, const std::string& network,
     const std::function<Result<void>(const linux::ProcessIdentity&)>& enter) {
   // The lock is held meanwhile: two pods that start at once must not make a user namespace each.
-  TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data, network));
-  TRY_ASSIGN(const auto record, directory.record());
+  OCIRUN_TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data, network));
+  OCIRUN_TRY_ASSIGN(const auto record, directory.record());
   const bool is_kept = record && runs_now(record->boot_id, record->holder);
-  TRY(enter(is_kept ? record->holder : linux::ProcessIdentity{}));
-  TRY(running_network(directory));
+  OCIRUN_TRY(enter(is_kept ? record->holder : linux::ProcessIdentity{}));
+  OCIRUN_TRY(running_network(directory));
   return {};
 }
 
 Result<void> drop_unused_network(const HostPath& data, const std::string& network) {
-  TRY_ASSIGN(const auto directory, NetworkDirectory::find(data, network));
+  OCIRUN_TRY_ASSIGN(const auto directory, NetworkDirectory::find(data, network));
   return directory ? end_if_unused(*directory) : Result<void>();
 }
 
@@ -238,12 +239,12 @@ Result<std::string> network_of(const PodDirectory& directory) {
 
 Result<NetworkPlace> network_place(const PodDirectory& directory) {
   NetworkPlace place;
-  TRY_ASSIGN(const std::string name, network_of(directory));
+  OCIRUN_TRY_ASSIGN(const std::string name, network_of(directory));
   if (name.empty()) return place;
-  TRY_ASSIGN(const auto network, NetworkDirectory::look(directory.data(), name));
+  OCIRUN_TRY_ASSIGN(const auto network, NetworkDirectory::look(directory.data(), name));
   if (!network) return place;
-  TRY_ASSIGN(const auto record, network->record());
-  TRY_ASSIGN(const std::vector<Member> members, network->members());
+  OCIRUN_TRY_ASSIGN(const auto record, network->record());
+  OCIRUN_TRY_ASSIGN(const std::vector<Member> members, network->members());
   const auto own = std::ranges::find(members, directory.name(), &Member::pod);
   if (!record || own == members.end()) return place;
   place.name = name;
@@ -252,11 +253,11 @@ Result<NetworkPlace> network_place(const PodDirectory& directory) {
 }
 
 Result<void> leave_network(const PodDirectory& directory) {
-  TRY_ASSIGN(const std::string name, network_of(directory));
+  OCIRUN_TRY_ASSIGN(const std::string name, network_of(directory));
   if (name.empty()) return {};
-  TRY_ASSIGN(const auto network, NetworkDirectory::find(directory.data(), name));
+  OCIRUN_TRY_ASSIGN(const auto network, NetworkDirectory::find(directory.data(), name));
   if (!network) return {};
-  TRY(network->remove_member(directory.name()));
+  OCIRUN_TRY(network->remove_member(directory.name()));
   return end_if_unused(*network);
 }
 

@@ -49,8 +49,8 @@ constexpr auto kMember = bundle::exact_fields<Member>(
 
 template <typename T, typename Reader>
 Result<T> read_file_of(Fd directory, const std::string& name, const Reader& reader) {
-  TRY_ASSIGN(const std::string text,
-             linux::read_file(directory, name, kMostRecordBytes, O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    linux::read_file(directory, name, kMostRecordBytes, O_NOFOLLOW));
   return read_json<T>(name, text, reader);
 }
 
@@ -89,18 +89,19 @@ Result<void> check_network_name(const std::string& name) {
 
 Result<std::optional<NetworkDirectory>> NetworkDirectory::open_by(Way way, const HostPath& data,
                                                                   const std::string& name) {
-  TRY(check_network_name(name));
+  OCIRUN_TRY(check_network_name(name));
   const std::string path = fmt::format("{}/networks/{}", data.string(), name);
   auto opened = [&]() -> Result<std::optional<NetworkDirectory>> {
-    TRY_ASSIGN(UniqueFd above, open_or_make_directory(HostPath(data.string() + "/networks")));
+    OCIRUN_TRY_ASSIGN(UniqueFd above,
+                      open_or_make_directory(HostPath(data.string() + "/networks")));
     for (;;) {
       auto directory = way == Way::kMake ? open_or_make_directory(above, name.c_str(), 0700)
                                          : open_directory_at(above, name);
       if (!directory && directory.error().number() == ENOENT && way != Way::kMake)
         return std::nullopt;
       if (!directory) return std::unexpected(directory.error());
-      if (way != Way::kLook) TRY(lock(*directory));
-      TRY_ASSIGN(const bool is_current, has_name(above, name, *directory));
+      if (way != Way::kLook) OCIRUN_TRY(lock(*directory));
+      OCIRUN_TRY_ASSIGN(const bool is_current, has_name(above, name, *directory));
       if (is_current) return NetworkDirectory(name, path, std::move(above), *std::move(directory));
     }
   }();
@@ -108,7 +109,7 @@ Result<std::optional<NetworkDirectory>> NetworkDirectory::open_by(Way way, const
 }
 
 Result<NetworkDirectory> NetworkDirectory::open(const HostPath& data, const std::string& name) {
-  TRY_ASSIGN(auto opened, open_by(Way::kMake, data, name));
+  OCIRUN_TRY_ASSIGN(auto opened, open_by(Way::kMake, data, name));
   return *std::move(opened);
 }
 
@@ -144,10 +145,11 @@ Result<std::vector<Member>> NetworkDirectory::read_members(bool removes_dead) co
   if (!directory && directory.error().number() == ENOENT) return members;
   if (!directory) return std::unexpected(directory.error());
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(*directory, [&](const char* name, unsigned char) -> Result<void> {
-    if (check_pod_name(name)) names.emplace_back(name);
-    return {};
-  }));
+  OCIRUN_TRY(
+      linux::for_each_entry(*directory, [&](const char* name, unsigned char) -> Result<void> {
+        if (check_pod_name(name)) names.emplace_back(name);
+        return {};
+      }));
   for (const std::string& name : names) {
     auto member = read_file_of<Member>(*directory, name, kMember);
     if (!member && member.error().number() == ENOENT) continue;  // it has left meanwhile
@@ -155,7 +157,7 @@ Result<std::vector<Member>> NetworkDirectory::read_members(bool removes_dead) co
     if (runs_now(member->boot_id, member->holder))
       members.push_back(*std::move(member));
     else if (removes_dead)
-      TRY(remove_tree(*directory, name.c_str()));
+      OCIRUN_TRY(remove_tree(*directory, name.c_str()));
   }
   std::ranges::sort(members, {}, &Member::number);
   return members;
@@ -166,7 +168,7 @@ Result<std::vector<Member>> NetworkDirectory::members() const { return read_memb
 Result<std::vector<Member>> NetworkDirectory::members_left() const { return read_members(true); }
 
 Result<void> NetworkDirectory::write(const Member& member) const {
-  TRY_ASSIGN(const UniqueFd directory, open_or_make_directory(directory_, kMembers, 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_or_make_directory(directory_, kMembers, 0700));
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
   out.begin_object().member("format", kNetworkFormat).member("pod", member.pod);
   out.member("bootId", member.boot_id);
@@ -176,7 +178,7 @@ Result<void> NetworkDirectory::write(const Member& member) const {
 }
 
 Result<void> NetworkDirectory::remove_member(const std::string& pod) const {
-  TRY_ASSIGN(const UniqueFd directory, open_or_make_directory(directory_, kMembers, 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_or_make_directory(directory_, kMembers, 0700));
   return remove_tree(directory, pod.c_str());
 }
 

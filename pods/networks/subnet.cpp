@@ -78,14 +78,14 @@ Result<std::uint8_t> free_subnet(std::string_view routes, std::uint8_t start) {
 Result<Subnet> make_subnet(std::string_view name) {
   constexpr std::size_t kMostRoutes = std::size_t{16} << 20;
   constexpr std::uint64_t kGlobalId = 0xFFFFFFFFFF;
-  TRY_ASSIGN(const UniqueFd file, linux::sys::open("/proc/net/route", O_RDONLY));
-  TRY_ASSIGN(const std::string routes, linux::sys::read_all(file, kMostRoutes));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, linux::sys::open("/proc/net/route", O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const std::string routes, linux::sys::read_all(file, kMostRoutes));
   // The sum only makes it likely that networks of different names have different subnets.
   const auto start = std::accumulate(
       name.begin(), name.end(), std::uint8_t{0},
       [](std::uint8_t sum, char c) { return static_cast<std::uint8_t>(sum * 31 + c); });
   Subnet subnet;
-  TRY_ASSIGN(subnet.third, free_subnet(routes, start));
+  OCIRUN_TRY_ASSIGN(subnet.third, free_subnet(routes, start));
   if (::getrandom(&subnet.global_id, sizeof subnet.global_id, 0) != sizeof subnet.global_id)
     return fail(errno, "make a prefix of IPv6 addresses");
   subnet.global_id &= kGlobalId;

@@ -33,7 +33,7 @@ Result<std::string> read_file_of(const linux::SafeDir& root, const char* path) {
   const auto opened = root.open(RootfsPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!opened && opened.error().number() == ENOENT) return std::string();
   if (!opened) return within(Result<std::string>(std::unexpected(opened.error())), path);
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*opened));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*opened));
   if (!S_ISREG(status.st_mode)) return refuse("{} of the image is no regular file", path);
   return within(linux::sys::read_all(*opened, kMostBytesOfAccounts), path);
 }
@@ -84,8 +84,8 @@ std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule) {
 
 Result<Account> find_account(const linux::SafeDir& root, const std::string& user,
                              const std::string& group) {
-  TRY_ASSIGN(const std::string passwd, read_file_of(root, "/etc/passwd"));
-  TRY_ASSIGN(const std::string group_file, read_file_of(root, "/etc/group"));
+  OCIRUN_TRY_ASSIGN(const std::string passwd, read_file_of(root, "/etc/passwd"));
+  OCIRUN_TRY_ASSIGN(const std::string group_file, read_file_of(root, "/etc/group"));
   const std::vector<UserLine> users = read_users(passwd);
   const std::vector<GroupLine> groups = read_groups(group_file);
 

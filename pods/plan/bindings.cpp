@@ -44,15 +44,15 @@ Result<void> check_variable(const std::string& key, const std::string& value) {
 
 /// Kubernetes keeps the files of a secret in directories whose names begin with "..".
 Result<Values> read_directory(const HostPath& path) {
-  TRY_ASSIGN(const UniqueFd directory, open_secret(path));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_secret(path));
   Values values;
   const auto read = [&](const char* name, unsigned char type) -> Result<void> {
     const std::string key(name);
     if (type == DT_DIR || key.starts_with("..")) return {};
-    TRY_ASSIGN(values[key], read_key(directory, key));
+    OCIRUN_TRY_ASSIGN(values[key], read_key(directory, key));
     return {};
   };
-  TRY(linux::for_each_entry(directory, read));
+  OCIRUN_TRY(linux::for_each_entry(directory, read));
   return values;
 }
 
@@ -72,10 +72,10 @@ Result<std::optional<std::string>> Secrets::variable(const SecretKey& key) const
   auto found = [&]() -> Result<std::optional<std::string>> {
     std::string value;
     if (given != bindings.secrets.end()) {
-      TRY_ASSIGN(const UniqueFd directory, open_secret(given->second));
+      OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_secret(given->second));
       auto read = read_key(directory, key.key);
       if (!read && read.error().number() == ENOENT && key.is_optional) return std::nullopt;
-      TRY_ASSIGN(value, std::move(read));
+      OCIRUN_TRY_ASSIGN(value, std::move(read));
     } else {
       const auto kept = document->second.keys.find(key.key);
       const bool is_there = kept != document->second.keys.end() && !kept->second.is_binary;
@@ -83,7 +83,7 @@ Result<std::optional<std::string>> Secrets::variable(const SecretKey& key) const
       if (!is_there) return refuse("the document has no key \"{}\" for a variable", key.key);
       value = kept->second.bytes;
     }
-    TRY(check_variable(key.key, value));
+    OCIRUN_TRY(check_variable(key.key, value));
     return value;
   }();
   return within(std::move(found), frame_of(key.secret));
@@ -91,7 +91,7 @@ Result<std::optional<std::string>> Secrets::variable(const SecretKey& key) const
 
 Result<Values> Secrets::variables(const EnvSource& source) const {
   if (!have(source.secret) && source.is_optional) return Values{};
-  TRY_ASSIGN(Values values, files(source.secret));
+  OCIRUN_TRY_ASSIGN(Values values, files(source.secret));
   const auto document = pod.key_documents.find(source.secret);
   const bool is_given = bindings.secrets.contains(source.secret);
   std::erase_if(values, [&](const auto& value) {
@@ -99,7 +99,7 @@ Result<Values> Secrets::variables(const EnvSource& source) const {
            (!is_given && document->second.keys.at(value.first).is_binary);
   });
   for (const auto& [key, value] : values)
-    TRY(within(check_variable(key, value), frame_of(source.secret)));
+    OCIRUN_TRY(within(check_variable(key, value), frame_of(source.secret)));
   return values;
 }
 
@@ -124,21 +124,21 @@ Result<std::string> expand(std::string_view text, const Variables& variables, st
   const std::size_t last = text.rfind(')');  // behind it begins no reference
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t sign = std::min(text.find('$', at), text.size());
-    TRY(add(text.substr(at, sign - at)));
+    OCIRUN_TRY(add(text.substr(at, sign - at)));
     if (sign == text.size()) break;
     const std::string_view rest = text.substr(sign);
     const bool is_reference = rest.starts_with("$(") && last != text.npos && last > sign;
     if (!is_reference) {
-      TRY(add("$"));
+      OCIRUN_TRY(add("$"));
       at = sign + (rest.starts_with("$$") ? 2 : 1);
       continue;
     }
     const std::size_t end = rest.find(')');
     const auto variable = variables.find(rest.substr(2, end - 2));
     if (variable != variables.end())
-      TRY(add(variable->second));
+      OCIRUN_TRY(add(variable->second));
     else if (unknown == Unknown::kKept)
-      TRY(add(rest.substr(0, end + 1)));
+      OCIRUN_TRY(add(rest.substr(0, end + 1)));
     at = sign + end + 1;
   }
   return out;

@@ -212,7 +212,7 @@ void write_hidden_paths(JsonWriter& out) {
 }  // namespace
 
 Result<std::string> config_text(const BundlePlan& plan) {
-  TRY_ASSIGN(const Options capabilities, kept_capabilities(plan.security));
+  OCIRUN_TRY_ASSIGN(const Options capabilities, kept_capabilities(plan.security));
   JsonWriter out(JsonWriter::Layout::kIndented);
   const auto& rdt = plan.devices.rdt;
   const bool needs_newer = rdt && (rdt->enable_monitoring || !rdt->schemata.empty());
@@ -229,7 +229,7 @@ Result<std::string> config_text(const BundlePlan& plan) {
   write_namespaces(out, plan);
   write_devices(out, plan);
   if (plan.powers.cgroup) write_resources(out, plan);
-  TRY(write_seccomp(out, plan.security, capabilities, plan.seccomp));
+  OCIRUN_TRY(write_seccomp(out, plan.security, capabilities, plan.seccomp));
   write_hidden_paths(out);
   out.end_object().end_object();
   return std::move(out).take();

@@ -40,14 +40,16 @@ class Expander {
 
  private:
   Result<void> expand_all() {
-    for (const auto& [name, value] : connection_variables(pod_, bindings_)) TRY(set(name, value));
-    for (const EnvSource& source : container_.env_sources) TRY(add_source(source));
-    for (const EnvVariable& variable : container_.env) TRY(add_variable(variable));
+    for (const auto& [name, value] : connection_variables(pod_, bindings_))
+      OCIRUN_TRY(set(name, value));
+    for (const EnvSource& source : container_.env_sources) OCIRUN_TRY(add_source(source));
+    for (const EnvVariable& variable : container_.env) OCIRUN_TRY(add_variable(variable));
     place_ = container_.place;
-    for (const auto& [name, value] : platform_variables(pod_, container_)) TRY(set(name, value));
+    for (const auto& [name, value] : platform_variables(pod_, container_))
+      OCIRUN_TRY(set(name, value));
     out_.cost = out_.named.cost();
-    TRY_ASSIGN(out_.command, words("command", container_.command));
-    TRY_ASSIGN(out_.args, words("args", container_.args));
+    OCIRUN_TRY_ASSIGN(out_.command, words("command", container_.command));
+    OCIRUN_TRY_ASSIGN(out_.args, words("args", container_.args));
     return {};
   }
 
@@ -63,10 +65,10 @@ class Expander {
     }
     auto known = values_.find(source.secret);
     if (known == values_.end()) {
-      TRY_ASSIGN(auto values, secrets_.variables(source));
+      OCIRUN_TRY_ASSIGN(auto values, secrets_.variables(source));
       known = values_.emplace(source.secret, std::move(values)).first;
     }
-    for (const auto& [key, value] : known->second) TRY(set(source.prefix + key, value));
+    for (const auto& [key, value] : known->second) OCIRUN_TRY(set(source.prefix + key, value));
     return {};
   }
 
@@ -77,7 +79,7 @@ class Expander {
         lacks_values_ = true;
         return {};
       }
-      TRY_ASSIGN(const auto value, secrets_.variable(*key));
+      OCIRUN_TRY_ASSIGN(const auto value, secrets_.variable(*key));
       return value ? set(variable.name, *value) : Result<void>();
     }
     const std::string& value = std::get<std::string>(variable.value);

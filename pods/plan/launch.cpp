@@ -73,10 +73,11 @@ Result<Account> merge_account(const Container& container, const ImageConfig& ima
   std::string_view group = image.config.user;
   const std::string_view user = linux::cut(group, ':');
   const bool is_document_s = !container.user.empty();
-  TRY_ASSIGN(Account account,
-             find_account(root, is_document_s ? container.user : std::string(user),
-                          !container.group.empty() ? container.group
-                                                   : std::string(is_document_s ? "" : group)));
+  OCIRUN_TRY_ASSIGN(
+      Account account,
+      find_account(
+          root, is_document_s ? container.user : std::string(user),
+          !container.group.empty() ? container.group : std::string(is_document_s ? "" : group)));
   if (container.forbid_root && account.uid.value() == 0)
     return refuse("the program would run as root, which runAsNonRoot forbids");
   for (const Gid gid : container.extra_groups) account.additional_gids.push_back(gid);
@@ -153,16 +154,16 @@ Result<std::string> merge_cwd(const Container& container, const ImageConfig& ima
 Result<Launch> merge_launch(const Pod& pod, const Container& container, const ImageConfig& image,
                             const Bindings& bindings, const linux::SafeDir& root) {
   Launch launch;
-  TRY_ASSIGN(launch.account, merge_account(container, image, root));
+  OCIRUN_TRY_ASSIGN(launch.account, merge_account(container, image, root));
   const auto document = expand_container(pod, container, bindings);
   if (!document) return std::unexpected(document.error().error);
-  TRY_ASSIGN(const Environment env, merge_env(image, launch.account, document->named));
+  OCIRUN_TRY_ASSIGN(const Environment env, merge_env(image, launch.account, document->named));
   launch.env = env.entries();
-  TRY_ASSIGN(launch.args, merge_args(*document, image));
-  TRY(check_sizes(launch));
-  TRY_ASSIGN(launch.cwd, merge_cwd(container, image));
+  OCIRUN_TRY_ASSIGN(launch.args, merge_args(*document, image));
+  OCIRUN_TRY(check_sizes(launch));
+  OCIRUN_TRY_ASSIGN(launch.cwd, merge_cwd(container, image));
   launch.annotations = merge_annotations(pod, container, image, launch.left_out_labels);
-  for (const std::string& path : image.config.volumes) TRY(check_volume(path));
+  for (const std::string& path : image.config.volumes) OCIRUN_TRY(check_volume(path));
   launch.volumes = image.config.volumes;
   launch.stop_signal = image.config.stop_signal;
   return launch;

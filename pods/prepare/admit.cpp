@@ -26,7 +26,7 @@ constexpr std::size_t kMostBytesOfCgroupFile = 65536;
 
 /// MemAvailable of /proc/meminfo, in bytes.
 Result<std::uint64_t> available_memory(const linux::Procfs& procfs) {
-  TRY_ASSIGN(const std::string text, procfs.read("meminfo"));
+  OCIRUN_TRY_ASSIGN(const std::string text, procfs.read("meminfo"));
   for (const std::string_view line : linux::split(text, '\n')) {
     const auto words = linux::words(line);
     if (words.size() < 2 || words[0] != "MemAvailable:") continue;
@@ -66,10 +66,10 @@ std::uint64_t least_left(const cgroups::Hierarchy& hierarchy, std::uint64_t most
 Result<Capacity> read_capacity(const std::map<std::string, std::string>& extended) {
   Capacity capacity;
   capacity.extended = extended;
-  TRY_ASSIGN(const std::size_t cpus, linux::count_cpus());
+  OCIRUN_TRY_ASSIGN(const std::size_t cpus, linux::count_cpus());
   capacity.cpus = static_cast<double>(cpus);
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kFull));
-  TRY_ASSIGN(capacity.memory, available_memory(procfs));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kFull));
+  OCIRUN_TRY_ASSIGN(capacity.memory, available_memory(procfs));
   const auto layout = cgroups::read_layout(procfs);
   if (!layout) return capacity;  // a machine without cgroups limits nothing
   for (const cgroups::Hierarchy& hierarchy : layout->hierarchies) {
@@ -84,7 +84,7 @@ Result<Capacity> read_capacity(const std::map<std::string, std::string>& extende
 }  // namespace
 
 Result<void> admit(const Workload& workload, const Given& given) {
-  TRY_ASSIGN(const Capacity capacity, read_capacity(given.extended));
+  OCIRUN_TRY_ASSIGN(const Capacity capacity, read_capacity(given.extended));
   std::vector<std::string> sentences;
   for (const Shortage& shortage : find_shortages(workload.pod, capacity))
     sentences.push_back(fmt::format("{}: {}", workload.at(shortage.place), shortage.sentence));

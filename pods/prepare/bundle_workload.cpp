@@ -61,13 +61,13 @@ void read_container(Value document, const Given& given, Container& out) {
 
 Result<Workload> read_bundle(const HostPath& bundle, const std::string& pod_name,
                              const Given& given, BundleRunner runner) {
-  TRY_ASSIGN(const std::string text, bundle::read_config_file(bundle));
+  OCIRUN_TRY_ASSIGN(const std::string text, bundle::read_config_file(bundle));
   bundle::Parsed parsed = bundle::parse_config(text, bundle);
   Workload workload;
   workload.file = bundle.string() + "/config.json";
   workload.text = text;
   workload.warnings = parsed.warnings;
-  TRY(std::move(parsed).take());
+  OCIRUN_TRY(std::move(parsed).take());
 
   workload.source = std::make_unique<Source>();
   bundle::Report report;

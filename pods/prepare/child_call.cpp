@@ -13,12 +13,12 @@
 namespace ocirun::pods {
 
 Result<ChildCall> start_in_child(const std::function<Result<void>()>& act) {
-  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
     const auto done = act();
-    if (!done) static_cast<void>(linux::write_all(report.writer, linux::error_lines(done.error())));
+    if (!done) ignore(linux::write_all(report.writer, linux::error_lines(done.error())));
     ::_exit(done ? 0 : 1);
   }
   return ChildCall{.child = std::move(child), .report = std::move(report.reader)};
@@ -27,7 +27,7 @@ Result<ChildCall> start_in_child(const std::function<Result<void>()>& act) {
 Result<void> outcome_of(const ChildCall& call, std::string_view doing) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   const auto text = linux::sys::read_all(call.report, kMostError);
-  TRY_ASSIGN(const int status, linux::wait_for_child(call.child.pid));
+  OCIRUN_TRY_ASSIGN(const int status, linux::wait_for_child(call.child.pid));
   if (status == 0) return {};
   if (text && !text->empty())
     return std::unexpected(linux::parse_error_lines(*text, std::string(doing)));
@@ -35,7 +35,7 @@ Result<void> outcome_of(const ChildCall& call, std::string_view doing) {
 }
 
 Result<void> call_in_child(const std::function<Result<void>()>& act, std::string_view doing) {
-  TRY_ASSIGN(const ChildCall call, start_in_child(act));
+  OCIRUN_TRY_ASSIGN(const ChildCall call, start_in_child(act));
   return outcome_of(call, doing);
 }
 

@@ -59,9 +59,9 @@ Result<void> set_user(Draft& draft, const bundle::Config& config, const Containe
                       SetGroups rule) {
   Uid uid = config.process->user.uid;
   if (!container.user.empty()) {
-    TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(config.root_path));
-    TRY_ASSIGN(const Account account,
-               within(find_account(tree, container.user, container.group), "--user"));
+    OCIRUN_TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(config.root_path));
+    OCIRUN_TRY_ASSIGN(const Account account,
+                      within(find_account(tree, container.user, container.group), "--user"));
     uid = account.uid;
     Editor& editor = draft.editor;
     Node* user = editor.object_in(editor.object_in(draft.root, "process"), "user");
@@ -206,7 +206,7 @@ Result<std::string> text_under_contract(const PodParts& parts, const Container& 
   if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
   set_variables(draft, parts.workload.pod, container);
   set_seccomp_listener(draft, config);
-  TRY(set_user(draft, config, container, parts.surroundings.powers.set_groups));
+  OCIRUN_TRY(set_user(draft, config, container, parts.surroundings.powers.set_groups));
   change_mounts(draft, config);
   add_mounts(draft, config, parts.network_files);
   set_surroundings(draft, container, parts.surroundings, warnings);
@@ -219,9 +219,10 @@ Result<std::string> text_under_contract(const PodParts& parts, const Container& 
 Result<void> warn_of_unmet_clauses(std::string_view changed, const HostPath& operator_bundle,
                                    const std::string& container,
                                    std::vector<std::string>& warnings) {
-  TRY_ASSIGN(const bundle::Config config, bundle::parse_config(changed, operator_bundle).take());
+  OCIRUN_TRY_ASSIGN(const bundle::Config config,
+                    bundle::parse_config(changed, operator_bundle).take());
   ContractSubject subject{.config = config, .root = {}, .host_has_cgroup_v2_only = false};
-  TRY_ASSIGN(subject.root, linux::SafeDir::open_root(config.root_path));
+  OCIRUN_TRY_ASSIGN(subject.root, linux::SafeDir::open_root(config.root_path));
   for (const auto& [words, judgement] :
        {std::pair{"KN-7: /tmp can be written to", judge_tmp(subject)},
         std::pair{"KN-8: /var/log can be written to", judge_var_log(subject)}})
@@ -242,15 +243,16 @@ Result<ReadyContainer> prepare_contract_bundle(const PodParts& parts, const Cont
     JsonWriter checked(JsonWriter::Layout::kOneLine);  // the text that read_bundle() has checked
     checked.value(*parts.workload.source->root());
     const std::string text = std::move(checked).take();
-    TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_bundle).take());
+    OCIRUN_TRY_ASSIGN(const bundle::Config config,
+                      bundle::parse_config(text, operator_bundle).take());
     ready.stop_signal = bundle::stop_signal(config.annotations).value_or(SIGTERM);
-    TRY_ASSIGN(const std::string changed,
-               text_under_contract(parts, container, config, text, ready.warnings));
-    TRY(warn_of_unmet_clauses(changed, operator_bundle, container.name, ready.warnings));
-    TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
-    TRY_ASSIGN(const UniqueFd made,
-               sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY(linux::replace_file(made, "config.json", changed, 0600));
+    OCIRUN_TRY_ASSIGN(const std::string changed,
+                      text_under_contract(parts, container, config, text, ready.warnings));
+    OCIRUN_TRY(warn_of_unmet_clauses(changed, operator_bundle, container.name, ready.warnings));
+    OCIRUN_TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
+    OCIRUN_TRY_ASSIGN(const UniqueFd made, sys::openat(site.fd, container.name.c_str(),
+                                                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY(linux::replace_file(made, "config.json", changed, 0600));
     return ready;
   }();
   return within(std::move(prepared), operator_bundle.string());

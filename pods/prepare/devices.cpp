@@ -31,7 +31,7 @@ class Pool {
   /// Leaves out the names that another name of the same device precedes.
   static Result<Pool> open(const DeviceRegistry& registry, const std::string& kind,
                            const std::string& locks) {
-    TRY_ASSIGN(const std::vector<std::string> names, registry.names(kind));
+    OCIRUN_TRY_ASSIGN(const std::vector<std::string> names, registry.names(kind));
     Pool pool(kind, locks);
     std::set<std::string> seen;
     for (const std::string& name : names) {
@@ -56,7 +56,7 @@ class Pool {
   /// The first `count` devices, which stay in the pool for other init containers; `taken` of them
   /// are containers' already.
   Result<std::vector<FoundDevice>> take(std::size_t from, std::size_t count) {
-    while (taken_.size() < from + count && !free_.empty()) TRY(take_next());
+    while (taken_.size() < from + count && !free_.empty()) OCIRUN_TRY(take_next());
     if (taken_.size() < from + count) return refuse("{}", shortage(from, count));
     return std::vector<FoundDevice>(taken_.begin() + static_cast<long>(from),
                                     taken_.begin() + static_cast<long>(from + count));
@@ -127,13 +127,15 @@ class Choice {
       : workload_(workload), given_(given), registry_(registry), locks_(locks) {}
 
   Result<PodDevices> choose() {
-    for (const Container* container : all_containers(workload_.pod)) TRY(find_named(*container));
+    for (const Container* container : all_containers(workload_.pod))
+      OCIRUN_TRY(find_named(*container));
     for (const Container& init : workload_.pod.init_containers) {
       std::map<std::string, std::size_t> begin;  // each init container has the pools for itself
-      TRY(add_counted(init, begin));
+      OCIRUN_TRY(add_counted(init, begin));
     }
     std::map<std::string, std::size_t> used;
-    for (const Container& container : workload_.pod.containers) TRY(add_counted(container, used));
+    for (const Container& container : workload_.pod.containers)
+      OCIRUN_TRY(add_counted(container, used));
     return finish();
   }
 
@@ -142,9 +144,9 @@ class Choice {
   Result<void> find_named(const Container& container) {
     for (const NamedDevice& named : given_.devices) {
       if (!is_for(named, container)) continue;
-      TRY_ASSIGN(const FoundDevice device,
-                 within(registry_.find(named.kind, named.name), "--device"));
-      TRY_ASSIGN(const std::string identity, within(identity_of(device), "--device"));
+      OCIRUN_TRY_ASSIGN(const FoundDevice device,
+                        within(registry_.find(named.kind, named.name), "--device"));
+      OCIRUN_TRY_ASSIGN(const std::string identity, within(identity_of(device), "--device"));
       identities_.insert(identity);
       const bool is_new = named_[&container].emplace(named.kind, identity).second;
       if (is_new) devices_[&container].push_back(device);
@@ -155,15 +157,15 @@ class Choice {
   /// Gives a container the devices that its document asks for by number. `used`: how many devices
   /// of the pool of each kind are those of other containers.
   Result<void> add_counted(const Container& container, std::map<std::string, std::size_t>& used) {
-    TRY_ASSIGN(const std::vector<Request> requests, requests_of(container));
+    OCIRUN_TRY_ASSIGN(const std::vector<Request> requests, requests_of(container));
     for (const Request& request : requests) {
       const auto& named = named_[&container];
       const auto have = static_cast<std::size_t>(std::ranges::count_if(
           named, [&](const auto& device) { return device.first == request.kind; }));
       if (have >= request.count) continue;
       const std::size_t count = request.count - have;
-      TRY(within(add(container, request.kind, used[request.kind], count),
-                 workload_.at(request.place)));
+      OCIRUN_TRY(within(add(container, request.kind, used[request.kind], count),
+                        workload_.at(request.place)));
       used[request.kind] += count;
     }
     return {};
@@ -173,11 +175,11 @@ class Choice {
                    std::size_t count) {
     auto pool = pools_.find(kind);
     if (pool == pools_.end()) {
-      TRY_ASSIGN(Pool opened, Pool::open(registry_, kind, locks_));
+      OCIRUN_TRY_ASSIGN(Pool opened, Pool::open(registry_, kind, locks_));
       for (const std::string& identity : identities_) opened.leave_out(identity);
       pool = pools_.emplace(kind, std::move(opened)).first;
     }
-    TRY_ASSIGN(const std::vector<FoundDevice> taken, pool->second.take(from, count));
+    OCIRUN_TRY_ASSIGN(const std::vector<FoundDevice> taken, pool->second.take(from, count));
     std::vector<FoundDevice>& devices = devices_[&container];
     devices.insert(devices.end(), taken.begin(), taken.end());
     return {};
@@ -194,8 +196,8 @@ class Choice {
                             .count = *linux::number<std::uint32_t>(resource.required),
                             .place = resource.place});
     if (resources.gpus > 0) {
-      TRY_ASSIGN(const std::string kind,
-                 within(kind_of_gpus(container), workload_.at(resources.place)));
+      OCIRUN_TRY_ASSIGN(const std::string kind,
+                        within(kind_of_gpus(container), workload_.at(resources.place)));
       requests.push_back({.kind = kind,
                           .count = static_cast<std::size_t>(resources.gpus),
                           .place = resources.place});
@@ -228,9 +230,9 @@ class Choice {
         own.names.push_back(device.full_name());
         out.files.emplace(device.spec->file, device.spec->text);
       }
-      TRY_ASSIGN(own.edits,
-                 within(ready_edits(devices, origin, out.warnings), "{}: container \"{}\"",
-                        workload_.at(container->place), container->name));
+      OCIRUN_TRY_ASSIGN(own.edits,
+                        within(ready_edits(devices, origin, out.warnings), "{}: container \"{}\"",
+                               workload_.at(container->place), container->name));
     }
     for (auto& [kind, pool] : pools_)
       for (UniqueFd& lock : pool.take_locks()) out.locks.push_back(std::move(lock));
@@ -270,7 +272,7 @@ Result<PodDevices> prepare_devices(const Workload& workload, const Given& given,
         return wants_devices(*container, given);
       });
   if (!is_needed) return PodDevices{};
-  TRY_ASSIGN(const DeviceRegistry registry, DeviceRegistry::read(given.cdi));
+  OCIRUN_TRY_ASSIGN(const DeviceRegistry registry, DeviceRegistry::read(given.cdi));
   return Choice(workload, given, registry, locks).choose();
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kMostBytesOfResolvConf = std::size_t{1} << 20;
 /// The host's resolv.conf. For a network of the pod's own, without the servers at 127.x.x.x and
 /// ::1.
 Result<std::string> resolver_text(Network network) {
-  TRY_ASSIGN(const UniqueFd etc, sys::open("/etc", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd etc, sys::open("/etc", O_PATH | O_DIRECTORY));
   const auto text = linux::read_file(etc, "resolv.conf", kMostBytesOfResolvConf);
   if (!text && text.error().number() == ENOENT) return "";
   if (!text || network == Network::kHost) return text;
@@ -44,7 +44,7 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
                                                   Fd directory, const std::string& path) {
   std::vector<BoundPath> bound;
   if (container.config_files.empty()) return bound;
-  TRY_ASSIGN(const UniqueFd files, open_or_make_directory(directory, "files", 0700));
+  OCIRUN_TRY_ASSIGN(const UniqueFd files, open_or_make_directory(directory, "files", 0700));
   std::map<std::string_view, std::string> by_content;  // the names of files
   for (std::size_t i = 0; i < container.config_files.size(); ++i) {
     const ConfigFile& file = container.config_files[i];
@@ -52,7 +52,7 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
     const std::string& content =
         file.parameter ? given.bindings.parameters.at(*file.parameter) : *file.value;
     const auto [same, is_new] = by_content.emplace(content, name);
-    if (is_new) TRY(linux::replace_file(files, name, content, 0644));
+    if (is_new) OCIRUN_TRY(linux::replace_file(files, name, content, 0644));
     bound.push_back({.source = fmt::format("{}/files/{}", path, same->second),
                      .destination = file.path,
                      .read_only = true,
@@ -69,14 +69,14 @@ std::string hosts_text(const std::vector<HostLine>& lines) {
 
 Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, Network network,
                                                    Fd directory, const std::string& path) {
-  TRY_ASSIGN(const UniqueFd etc, open_or_make_directory(directory, "etc", 0700));
-  TRY_ASSIGN(const std::string resolver, resolver_text(network));
+  OCIRUN_TRY_ASSIGN(const UniqueFd etc, open_or_make_directory(directory, "etc", 0700));
+  OCIRUN_TRY_ASSIGN(const std::string resolver, resolver_text(network));
   const std::string hosts = hosts_text({{.address = "127.0.1.1", .name = pod_name}});
   const std::pair<const char*, std::string> files[] = {
       {"hosts", hosts}, {"hostname", pod_name + "\n"}, {"resolv.conf", resolver}};
   std::vector<BoundPath> bound;
   for (const auto& [name, content] : files) {
-    TRY(linux::replace_file(etc, name, content, 0644));
+    OCIRUN_TRY(linux::replace_file(etc, name, content, 0644));
     bound.push_back({.source = fmt::format("{}/etc/{}", path, name),
                      .destination = fmt::format("/etc/{}", name),
                      .read_only = false,
@@ -99,7 +99,7 @@ class KeyFiles {
 
   Result<void> write(const std::string& path, const std::string& key, const std::string& bytes,
                      mode_t mode) {
-    TRY_ASSIGN(const Fd parent, make_parent(path));
+    OCIRUN_TRY_ASSIGN(const Fd parent, make_parent(path));
     const std::string name(linux::words(path, '/').back());
     const auto [same, is_new] = written_.try_emplace({key, mode}, Written{});
     if (!is_new) {
@@ -115,7 +115,7 @@ class KeyFiles {
           "the files of secrets and config maps take more than {} MiB: items of one key and one "
           "mode take no more than one",
           kMostCopied >> 20);
-    TRY(linux::replace_file(parent, name, bytes, mode));
+    OCIRUN_TRY(linux::replace_file(parent, name, bytes, mode));
     return group_ ? give(parent, name, mode) : Result<void>();
   }
 
@@ -130,19 +130,21 @@ class KeyFiles {
     if (above.size() == path.size()) return directory_;
     const auto known = parents_.find(above);
     if (known != parents_.end()) return Fd(known->second);
-    TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", O_RDONLY | O_DIRECTORY));
     for (const std::string_view part : linux::words(above, '/')) {
-      TRY_ASSIGN(parent, open_or_make_directory(parent, std::string(part).c_str(), kDirectoryMode));
-      TRY(sys::fchmod(parent, kDirectoryMode));
+      OCIRUN_TRY_ASSIGN(parent,
+                        open_or_make_directory(parent, std::string(part).c_str(), kDirectoryMode));
+      OCIRUN_TRY(sys::fchmod(parent, kDirectoryMode));
     }
     return Fd(parents_.emplace(above, std::move(parent)).first->second);
   }
 
   Result<void> give(Fd parent, const std::string& name, mode_t mode) const {
     constexpr mode_t kReadable = 0440;
-    TRY_ASSIGN(const UniqueFd file, sys::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW));
-    TRY_ASSIGN(const struct stat status, sys::fstat(file));
-    TRY(sys::fchown(file, status.st_uid, group_->value()));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file,
+                      sys::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(file));
+    OCIRUN_TRY(sys::fchown(file, status.st_uid, group_->value()));
     return sys::fchmod(file, mode | kReadable);
   }
 
@@ -160,13 +162,13 @@ Result<void> write_key_files(const Volume& volume, const std::map<std::string, s
   const mode_t mode = volume.file_mode.value_or(kFileMode);
   KeyFiles files(directory, volume.group, copied);
   if (!volume.items) {
-    for (const auto& [key, bytes] : keys) TRY(files.write(key, key, bytes, mode));
+    for (const auto& [key, bytes] : keys) OCIRUN_TRY(files.write(key, key, bytes, mode));
     return {};
   }
   for (const KeyFile& file : *volume.items) {
     const auto key = keys.find(file.key);
     if (key != keys.end())
-      TRY(files.write(file.path, file.key, key->second, file.mode.value_or(mode)));
+      OCIRUN_TRY(files.write(file.path, file.key, key->second, file.mode.value_or(mode)));
     else if (!volume.is_optional)
       return refuse("there is no key \"{}\" for the file \"{}\"", file.key, file.path);
   }

@@ -51,7 +51,8 @@ Result<std::string> absolute_source(const std::string& source, std::string& path
   const auto place = find_path(rest);
   if (!place && !rest.starts_with('/') && !rest.starts_with("./") && !rest.starts_with("../"))
     return source;
-  TRY_ASSIGN(const HostPath absolute, linux::absolute_path(place ? place->path.string() : rest));
+  OCIRUN_TRY_ASSIGN(const HostPath absolute,
+                    linux::absolute_path(place ? place->path.string() : rest));
   path = absolute.string();
   if (!place || place->reference.empty()) return prefix + path;
   return fmt::format("{}{}:{}", prefix, path, place->reference);
@@ -102,7 +103,7 @@ std::string reference_of(const Container& container) {
 
 Result<StoredImage> add_from(const SourcePlace& place, const Store& store,
                              const AddOptions& options) {
-  TRY_ASSIGN(const ImageSource source, ImageSource::open(place.path));
+  OCIRUN_TRY_ASSIGN(const ImageSource source, ImageSource::open(place.path));
   return store.add(source, {.reference = place.reference, .platform = Platform::host()}, options);
 }
 
@@ -135,16 +136,17 @@ Result<StoredImage> pull_for(const Search& search, const Origin& origin) {
 
 Result<StoredImage> find_bound_image(const Search& search, const Bound& bound) {
   auto found = [&]() -> Result<StoredImage> {
-    TRY_ASSIGN(const auto origin, Origin::parse(bound.source));
+    OCIRUN_TRY_ASSIGN(const auto origin, Origin::parse(bound.source));
     if (origin) return pull_for(search, *origin);
-    TRY_ASSIGN(const SourcePlace place, parse_source(bound.source, search.given));
+    OCIRUN_TRY_ASSIGN(const SourcePlace place, parse_source(bound.source, search.given));
     return add_from(place, search.store, search.options);
   }();
   return within(std::move(found), "--image {}={}", bound.name, bound.source);
 }
 
 Result<bool> directory_has(const Search& search) {
-  TRY_ASSIGN(const ImageSource source, ImageSource::open(HostPath(search.given.image_directory)));
+  OCIRUN_TRY_ASSIGN(const ImageSource source,
+                    ImageSource::open(HostPath(search.given.image_directory)));
   return source.has(reference_of(search.container));
 }
 
@@ -205,21 +207,21 @@ AddOptions options_for_this_namespace() {
 
 Result<StoredImage> pull_image(const Store& store, const Origin& origin, const PullRequest& request,
                                const AddOptions& options) {
-  TRY(pull(store, origin, request));
+  OCIRUN_TRY(pull(store, origin, request));
   return add_from({store.path(), origin.name}, store, options);
 }
 
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options) {
   auto found = [&]() -> Result<StoredImage> {
-    TRY_ASSIGN(StoredImage image, find({workload, container, given, store, options}));
-    TRY(remember(store, image, container.image));
+    OCIRUN_TRY_ASSIGN(StoredImage image, find({workload, container, given, store, options}));
+    OCIRUN_TRY(remember(store, image, container.image));
     return image;
   }();
   if (!found)
     return within(std::move(found), "{}: container \"{}\"", workload.at(container.image_place),
                   container.name);
-  TRY(check_image_labels(workload, container, found->config));
+  OCIRUN_TRY(check_image_labels(workload, container, found->config));
   return found;
 }
 

@@ -202,7 +202,7 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
   if (given.restart) pod.restart = *given.restart;
   if (given.port && pod.kind != Kind::kKnative)
     return refuse("--port: only a Knative document has a port that the platform chooses");
-  TRY(check_copies(given, pod.init_containers.size() + pod.containers.size()));
+  OCIRUN_TRY(check_copies(given, pod.init_containers.size() + pod.containers.size()));
   for (std::vector<Container>* containers : {&pod.init_containers, &pod.containers})
     for (Container& container : *containers) {
       if (!given.user.empty()) {
@@ -280,11 +280,11 @@ Result<SeccompChoice> seccomp_of(const Container& container, const Given& given)
       break;
   }
   auto profile = [&]() -> Result<SeccompChoice> {
-    TRY_ASSIGN(const linux::SafeDir directory,
-               linux::SafeDir::open_root(HostPath(given.seccomp_profiles)));
-    TRY_ASSIGN(const UniqueFd file, directory.open(RootfsPath("/" + container.seccomp->file),
-                                                   O_RDONLY | O_NOCTTY | O_NONBLOCK));
-    TRY_ASSIGN(std::string text, linux::sys::read_all(file, bundle::Document::kMaxSize));
+    OCIRUN_TRY_ASSIGN(const linux::SafeDir directory,
+                      linux::SafeDir::open_root(HostPath(given.seccomp_profiles)));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file, directory.open(RootfsPath("/" + container.seccomp->file),
+                                                          O_RDONLY | O_NOCTTY | O_NONBLOCK));
+    OCIRUN_TRY_ASSIGN(std::string text, linux::sys::read_all(file, bundle::Document::kMaxSize));
     return read_seccomp_profile(std::move(text));
   }();
   return within(std::move(profile), "the seccomp profile {}/{} (--seccomp-profiles DIR)",

@@ -82,7 +82,7 @@ MadeOnHost::~MadeOnHost() {
     if (!info || info->st_dev != entry->device || info->st_ino != entry->inode) continue;
     const bool is_directory = S_ISDIR(info->st_mode);
     if (is_directory || info->st_size == 0)
-      static_cast<void>(sys::unlinkat(entry->parent, name, is_directory ? AT_REMOVEDIR : 0));
+      ignore(sys::unlinkat(entry->parent, name, is_directory ? AT_REMOVEDIR : 0));
   }
 }
 
@@ -108,15 +108,15 @@ Result<HostPaths::Start> HostPaths::start_of(const std::string& path) const {
     if (top) return Start{*std::move(top), path.substr(above->size()), *above};
     if (top.error().number() != ENOENT) return std::unexpected(top.error());
   }
-  TRY_ASSIGN(SafeDir root, SafeDir::open_root(HostPath("/")));
+  OCIRUN_TRY_ASSIGN(SafeDir root, SafeDir::open_root(HostPath("/")));
   return Start{std::move(root), path, ""};
 }
 
 Result<std::optional<HostFile>> HostPaths::open(const std::string& path, HostType type) {
-  TRY_ASSIGN(const Start start, start_of(path));
+  OCIRUN_TRY_ASSIGN(const Start start, start_of(path));
   auto opened = open_any(start.top, start.path);
   if (!opened && opened.error().number() == ENOENT) {
-    TRY_ASSIGN(const SafeDir root, SafeDir::open_root(HostPath("/")));
+    OCIRUN_TRY_ASSIGN(const SafeDir root, SafeDir::open_root(HostPath("/")));
     if (!start.above.empty() && root.open(RootfsPath(path), O_PATH))
       return refuse(
           "a symlink leads out of {}, where containers of this pod can write: write the path that "
@@ -128,17 +128,17 @@ Result<std::optional<HostFile>> HostPaths::open(const std::string& path, HostTyp
                     linux::name_of(kHostTypes, type));
     if (!is_directory && type != HostType::kFileOrCreate) return std::unexpected(opened.error());
     if (absent_ == Absent::kLeave) return std::nullopt;
-    TRY(is_directory ? make_directories(start) : make_file(start));
+    OCIRUN_TRY(is_directory ? make_directories(start) : make_file(start));
     opened = open_any(start.top, start.path);
   }
   if (!opened) return std::unexpected(opened.error());
-  TRY_ASSIGN(const struct stat info, sys::fstat(*opened));
-  TRY(check_form(info, type));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*opened));
+  OCIRUN_TRY(check_form(info, type));
   return HostFile{.fd = *std::move(opened), .info = info};
 }
 
 Result<void> HostPaths::make_directories(const Start& start) {
-  TRY_ASSIGN(UniqueFd parent, sys::openat(start.top.fd(), ".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd parent, sys::openat(start.top.fd(), ".", O_PATH | O_DIRECTORY));
   std::string reached;
   for (const std::string_view part : linux::words(start.path, '/')) {
     const std::string name(part);
@@ -154,16 +154,16 @@ Result<void> HostPaths::make_directories(const Start& start) {
     if (!made && made.error().number() == EEXIST)
       return refuse("{}{} is a symlink that leads nowhere", start.above, reached);
     if (!made) return std::unexpected(made.error());
-    TRY_ASSIGN(UniqueFd below,
-               sys::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(const struct stat info, sys::fstat(below));
+    OCIRUN_TRY_ASSIGN(UniqueFd below,
+                      sys::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(below));
     made_.add(std::exchange(parent, std::move(below)), name, info);
   }
   return {};
 }
 
 Result<void> HostPaths::make_file(const Start& start) {
-  TRY_ASSIGN(const auto split, SafeDir::split(RootfsPath(start.path)));
+  OCIRUN_TRY_ASSIGN(const auto split, SafeDir::split(RootfsPath(start.path)));
   const auto& [above, name] = split;
   auto parent = start.top.open(RootfsPath(above), O_PATH | O_DIRECTORY);
   if (!parent && parent.error().number() == ENOENT)
@@ -178,7 +178,7 @@ Result<void> HostPaths::make_file(const Start& start) {
   });
   if (!file && file.error().number() == EEXIST) return refuse("is a symlink that leads nowhere");
   if (!file) return std::unexpected(file.error());
-  TRY_ASSIGN(const struct stat info, sys::fstat(*file));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*file));
   made_.add(*std::move(parent), name, info);
   return {};
 }

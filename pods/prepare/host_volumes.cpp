@@ -65,7 +65,7 @@ Result<UniqueFd> lock(const std::string& locks, Fd file, const Volume& volume) {
 /// Makes an empty directory or file of the pod, on which one of the host can be mounted.
 Result<UniqueFd> make_place_of_volume(Fd volumes, const std::string& name, bool is_directory) {
   if (is_directory) return open_or_make_directory(volumes, name.c_str(), 0755);
-  TRY(sys::mknodat(volumes, name.c_str(), S_IFREG | 0644, 0));
+  OCIRUN_TRY(sys::mknodat(volumes, name.c_str(), S_IFREG | 0644, 0));
   return sys::openat(volumes, name.c_str(), O_PATH | O_NOFOLLOW);
 }
 
@@ -91,7 +91,7 @@ Result<ReadyVolume> HostVolumes::show_named(const Volume& volume, const std::str
       return refuse("no such file or directory (\"type: DirectoryOrCreate\" makes a directory)");
     if (!file) return std::unexpected(file.error());
     if (!*file) return stand_in(volume, name, std::move(ready));
-    TRY(reserve(volume, (*file)->fd));
+    OCIRUN_TRY(reserve(volume, (*file)->fd));
     ready.device = device_of(**file);
     ready.lets_open = volume.host_type != HostType::kAny;
     return show(**file, path, name, std::move(ready));
@@ -102,8 +102,8 @@ Result<ReadyVolume> HostVolumes::show_named(const Volume& volume, const std::str
 Result<ReadyVolume> HostVolumes::show_given(const Volume* volume, const std::string& path,
                                             const std::string& name, ReadyVolume ready) {
   const auto shown = [&]() -> Result<ReadyVolume> {
-    TRY_ASSIGN(const HostFile file, open_given(path));
-    if (volume != nullptr) TRY(reserve(*volume, file.fd));
+    OCIRUN_TRY_ASSIGN(const HostFile file, open_given(path));
+    if (volume != nullptr) OCIRUN_TRY(reserve(*volume, file.fd));
     return show(file, path, name, std::move(ready));
   };
   return within(shown(), path);
@@ -113,15 +113,15 @@ Result<ReadyVolume> HostVolumes::show_secret(const std::string& path, const std:
                                              ReadyVolume ready) const {
   const auto shown = [&]() -> Result<ReadyVolume> {
     HostFile directory;
-    TRY_ASSIGN(directory.fd, sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(directory.info, sys::fstat(directory.fd));
+    OCIRUN_TRY_ASSIGN(directory.fd, sys::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(directory.info, sys::fstat(directory.fd));
     return show(directory, path, name, std::move(ready));
   };
   return within(shown(), path);
 }
 
 Result<HostFile> HostVolumes::open_given(const std::string& path) {
-  TRY_ASSIGN(auto file, host_.open(path, HostType::kAny));
+  OCIRUN_TRY_ASSIGN(auto file, host_.open(path, HostType::kAny));
   if (!file->is_device()) return *std::move(file);
   return refuse(
       "is a device, and --volume gives a directory, a file or a socket: --device gives a device of "
@@ -131,7 +131,7 @@ Result<HostFile> HostVolumes::open_given(const std::string& path) {
 /// Locks the volume, and checks that it has the space that it requires.
 Result<void> HostVolumes::reserve(const Volume& volume, Fd file) {
   if (!volume.shares_with_all && !locks_directory_.empty()) {
-    TRY_ASSIGN(UniqueFd held, lock(locks_directory_, file, volume));
+    OCIRUN_TRY_ASSIGN(UniqueFd held, lock(locks_directory_, file, volume));
     locks_.push_back(std::move(held));
   }
   return volume.least_bytes ? check_space(file, *volume.least_bytes) : Result<void>{};
@@ -142,8 +142,9 @@ Result<ReadyVolume> HostVolumes::show(const HostFile& file, const std::string& p
   ready.source = path;
   ready.is_directory = file.is_directory();
   if (reach_ == Reach::kByPath) return ready;
-  TRY_ASSIGN(const UniqueFd place, make_place_of_volume(site_.fd, name, file.is_directory()));
-  TRY(bind_mount(file.fd, ready.recursive, place));
+  OCIRUN_TRY_ASSIGN(const UniqueFd place,
+                    make_place_of_volume(site_.fd, name, file.is_directory()));
+  OCIRUN_TRY(bind_mount(file.fd, ready.recursive, place));
   ready.source = fmt::format("{}/{}", site_.path, name);
   return ready;
 }
@@ -152,7 +153,7 @@ Result<ReadyVolume> HostVolumes::show(const HostFile& file, const std::string& p
 Result<ReadyVolume> HostVolumes::stand_in(const Volume& volume, const std::string& name,
                                           ReadyVolume ready) const {
   ready.is_directory = volume.host_type == HostType::kDirectoryOrCreate;
-  TRY(make_place_of_volume(site_.fd, name, ready.is_directory));
+  OCIRUN_TRY(make_place_of_volume(site_.fd, name, ready.is_directory));
   ready.source = fmt::format("{}/{}", site_.path, name);
   return ready;
 }

@@ -64,8 +64,8 @@ HostPath kept_volume_path(const HostPath& data, const std::string& name) {
 
 Result<UniqueFd> open_kept_volume(const HostPath& path) {
   const auto [above, name] = parts_of(path);
-  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
-  TRY(lock_alone(volumes));  // until `volumes` is closed
+  OCIRUN_TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
+  OCIRUN_TRY(lock_alone(volumes));  // until `volumes` is closed
   auto opened = open_volume(volumes, name);
   if (opened || opened.error().number() != ENOENT) return opened;
   // The mark comes first, so that a volume without a mark has been filled.
@@ -74,7 +74,7 @@ Result<UniqueFd> open_kept_volume(const HostPath& path) {
   if (!mark) return std::unexpected(mark.error());
   // What is opened is what was made: no container can reach the directory of the volumes, and none
   // has the volume before it is filled.
-  TRY(sys::mkdirat(volumes, name.c_str(), 0755));
+  OCIRUN_TRY(sys::mkdirat(volumes, name.c_str(), 0755));
   return open_volume(volumes, name);
 }
 
@@ -82,41 +82,45 @@ Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
                               const std::string& destination) {
   const auto [above, name] = parts_of(path);
   const std::string mark = mark_of(name);
-  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
   const auto held = sys::openat(volumes, mark.c_str(), O_RDWR | O_NOFOLLOW);
   if (!held && held.error().number() == ENOENT) return {};
   if (!held) return std::unexpected(held.error());
-  TRY(lock_alone(*held));
-  TRY_ASSIGN(const struct stat status, sys::fstat(*held));
+  OCIRUN_TRY(lock_alone(*held));
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(*held));
   if (status.st_nlink == 0) return {};  // another process has filled the volume meanwhile
-  TRY_ASSIGN(const UniqueFd volume, open_volume(volumes, name));
-  TRY(remove_content(volume));  // of a filling that was cut off
-  if (!destination.empty()) TRY(copy_from_image(root, destination, volume));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volume, open_volume(volumes, name));
+  OCIRUN_TRY(remove_content(volume));  // of a filling that was cut off
+  if (!destination.empty()) OCIRUN_TRY(copy_from_image(root, destination, volume));
   return sys::unlinkat(volumes, mark.c_str(), 0);
 }
 
 Result<void> give_to_group(const HostPath& path, Gid group) {
-  TRY_ASSIGN(const UniqueFd volume, open_kept_volume(path));
-  TRY_ASSIGN(const struct stat status, sys::fstat(volume));
-  TRY(sys::fchown(volume, status.st_uid, group.value()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volume, open_kept_volume(path));
+  OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(volume));
+  OCIRUN_TRY(sys::fchown(volume, status.st_uid, group.value()));
   return sys::fchmod(volume, (status.st_mode & 07777) | kGroupDirectory);
 }
 
 Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
   std::vector<std::string> names;
-  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(HostPath(data.string() + kKept)));
-  TRY(linux::for_each_entry(volumes, [&](const char* name, unsigned char type) -> Result<void> {
-    if (check_pod_name(name) && linux::is_directory(volumes, name, type)) names.emplace_back(name);
-    return {};
-  }));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volumes,
+                    open_or_make_directory(HostPath(data.string() + kKept)));
+  OCIRUN_TRY(
+      linux::for_each_entry(volumes, [&](const char* name, unsigned char type) -> Result<void> {
+        if (check_pod_name(name) && linux::is_directory(volumes, name, type))
+          names.emplace_back(name);
+        return {};
+      }));
   std::ranges::sort(names);
   return names;
 }
 
 Result<void> remove_kept_volume(const HostPath& data, const std::string& name) {
-  TRY(check_volume_name(name));
-  TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(HostPath(data.string() + kKept)));
-  TRY(lock_alone(volumes));
+  OCIRUN_TRY(check_volume_name(name));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volumes,
+                    open_or_make_directory(HostPath(data.string() + kKept)));
+  OCIRUN_TRY(lock_alone(volumes));
   const auto there = open_volume(volumes, name);
   if (!there && there.error().number() == ENOENT)
     return fail(ENOENT, "there is no volume \"{}\"", name);
@@ -125,7 +129,7 @@ Result<void> remove_kept_volume(const HostPath& data, const std::string& name) {
   if (!lock && lock.error().number() == EAGAIN)
     return refuse("a pod that runs uses the volume \"{}\"", name);
   if (!lock) return std::unexpected(lock.error());
-  TRY(remove_tree(volumes, name.c_str()));
+  OCIRUN_TRY(remove_tree(volumes, name.c_str()));
   return remove_tree(volumes, mark_of(name).c_str());
 }
 

@@ -42,7 +42,7 @@ Result<void> check_path(const std::string& path, Form form, const Places& places
     if (!opened && opened.error().number() == ENOTDIR)
       return refuse("a part of the path {} is a file of the volume at {}", path,
                     bound->destination);
-    TRY_ASSIGN(volume, std::move(opened));
+    OCIRUN_TRY_ASSIGN(volume, std::move(opened));
   }
   const std::string_view where = volume ? "the volume" : "the image";
   const auto there = (volume ? *volume : root).open(RootfsPath(path.substr(above.length)), O_PATH);
@@ -54,7 +54,7 @@ Result<void> check_path(const std::string& path, Form form, const Places& places
   if (!there && there.error().number() == ENOTDIR)
     return refuse("a part of the path {} is a file of {}", path, where);
   if (!there) return std::unexpected(there.error());
-  TRY_ASSIGN(const struct stat info, linux::sys::fstat(*there));
+  OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(*there));
   const Form found = S_ISDIR(info.st_mode) ? Form::kDirectory : Form::kFile;
   if (found == form) return {};
   return refuse("a {} cannot take the place of {}, which is a {} of {}", name_of(form), path,
@@ -79,11 +79,12 @@ Result<void> check_mount_places(const Workload& workload, const Container& conta
     return within(check_path(path, form, places, root), workload.at(place));
   };
   for (const Mount& mount : container.mounts)
-    if (mount.sub_path.empty()) TRY(check(mount.path, form_at(places, mount.path), mount.place));
+    if (mount.sub_path.empty())
+      OCIRUN_TRY(check(mount.path, form_at(places, mount.path), mount.place));
   for (const MountPoint& point : container.mount_points)
-    TRY(check(point.path, form_at(places, point.path), point.place));
+    OCIRUN_TRY(check(point.path, form_at(places, point.path), point.place));
   for (const ConfigFile& file : container.config_files)
-    TRY(check(file.path, Form::kFile, file.place));
+    OCIRUN_TRY(check(file.path, Form::kFile, file.place));
   return {};
 }
 

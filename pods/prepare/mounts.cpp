@@ -28,12 +28,13 @@ constexpr std::size_t kMostOptions = 4095;  // mount(2): a page, with its NUL
 /// number. mount(2) takes only names, and only such short names let 500 layers fit into its page of
 /// options.
 Result<void> among_descriptors(const std::function<Result<void>()>& act) {
-  TRY_ASSIGN(const UniqueFd here, sys::open(".", O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const UniqueFd descriptors, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
-  TRY(sys::fchdir(descriptors));
+  OCIRUN_TRY_ASSIGN(const UniqueFd here, sys::open(".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const UniqueFd descriptors, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(sys::fchdir(descriptors));
   auto result = act();
-  TRY(sys::fchdir(here));
+  OCIRUN_TRY(sys::fchdir(here));
   return result;
 }
 
@@ -76,7 +77,7 @@ Result<void> mount_memory(Fd target, const std::string& options) {
 
 Result<void> bind_mount(Fd source, bool recursive, Fd target) {
   const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | static_cast<unsigned>(AT_EMPTY_PATH);
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(
       const UniqueFd mount,
       sys::open_tree(source, "", recursive ? flags | static_cast<unsigned>(AT_RECURSIVE) : flags));
   return sys::move_mount(mount, target);
@@ -123,17 +124,18 @@ Result<UniqueFd> mount_new_disk(const Site& site, const std::string& name, std::
         "a limit on disk must be at least {}, not {}; with \"medium: Memory\" it may be "
         "smaller",
         bytes_text(kLeastDisk), bytes_text(bytes));
-  TRY_ASSIGN(const UniqueFd target, sys::openat(site.fd, name.c_str(), kOpenDirectory));
+  OCIRUN_TRY_ASSIGN(const UniqueFd target, sys::openat(site.fd, name.c_str(), kOpenDirectory));
   const std::string image = name + ".disk";
-  TRY_ASSIGN(const UniqueFd file,
-             sys::openat(site.fd, image.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::openat(site.fd, image.c_str(),
+                                                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
     return fail(errno, "make a file of {}", bytes_text(bytes));
-  TRY(make_filesystem(fmt::format("{}/{}", site.path, image)));
-  TRY_ASSIGN(const UniqueFd device, linux::attach_loop_device(file));
-  TRY(within(mount_disk(device, target), "mount the filesystem of the volume"));
-  TRY_ASSIGN(UniqueFd root, sys::openat(site.fd, name.c_str(), kOpenDirectory));
-  TRY(sys::unlinkat(root, "lost+found", AT_REMOVEDIR));  // some programs want an empty directory
+  OCIRUN_TRY(make_filesystem(fmt::format("{}/{}", site.path, image)));
+  OCIRUN_TRY_ASSIGN(const UniqueFd device, linux::attach_loop_device(file));
+  OCIRUN_TRY(within(mount_disk(device, target), "mount the filesystem of the volume"));
+  OCIRUN_TRY_ASSIGN(UniqueFd root, sys::openat(site.fd, name.c_str(), kOpenDirectory));
+  OCIRUN_TRY(
+      sys::unlinkat(root, "lost+found", AT_REMOVEDIR));  // some programs want an empty directory
   return root;
 }
 
@@ -142,12 +144,12 @@ namespace {
 using linux::SafeDir;
 
 Result<UniqueFd> open_part(const SubPath& part, SafeDir::Symlinks symlinks) {
-  TRY_ASSIGN(const SafeDir volume, SafeDir::open_root(HostPath(part.source)));
+  OCIRUN_TRY_ASSIGN(const SafeDir volume, SafeDir::open_root(HostPath(part.source)));
   const RootfsPath path("/" + part.path);
   auto found = volume.open(path, O_PATH, symlinks);
   if (found || found.error().number() != ENOENT) return found;
   if (!part.may_make) return refuse("there is no \"{}\", and the volume is read-only", part.path);
-  TRY_ASSIGN(const struct stat info, sys::fstat(volume.fd()));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(volume.fd()));
   // mkdir(2) sets the mode: fchmod(2) could change something that others have put there meanwhile.
   const mode_t before = ::umask(0);
   auto made = volume.make_directories(path, info.st_mode & 01777);
@@ -161,31 +163,31 @@ Result<UniqueFd> open_in_frame(const SubPath& part, SafeDir::Symlinks symlinks) 
 
 /// Makes an empty directory, or an empty file, to mount on.
 Result<UniqueFd> make_place(const std::string& path, bool is_directory) {
-  TRY_ASSIGN(const UniqueFd parent, linux::open_parent(HostPath(path)));
+  OCIRUN_TRY_ASSIGN(const UniqueFd parent, linux::open_parent(HostPath(path)));
   const std::string name = path.substr(path.rfind('/') + 1);
   for (const int flags : {0, AT_REMOVEDIR}) {
     const auto removed = sys::unlinkat(parent, name.c_str(), flags);
     if (removed || removed.error().number() == ENOENT) break;
   }
   if (is_directory)
-    TRY(sys::mkdirat(parent, name.c_str(), 0700));
+    OCIRUN_TRY(sys::mkdirat(parent, name.c_str(), 0700));
   else
-    TRY(sys::mknodat(parent, name.c_str(), S_IFREG | 0600, 0));
+    OCIRUN_TRY(sys::mknodat(parent, name.c_str(), S_IFREG | 0600, 0));
   return sys::openat(parent, name.c_str(), O_PATH | O_NOFOLLOW);
 }
 
 }  // namespace
 
 Result<void> check(const SubPath& part) {
-  TRY(open_in_frame(part, SafeDir::Symlinks::kRefuse));
+  OCIRUN_TRY(open_in_frame(part, SafeDir::Symlinks::kRefuse));
   return {};
 }
 
 Result<void> show(const SubPath& part) {
-  TRY_ASSIGN(const UniqueFd found, open_in_frame(part, SafeDir::Symlinks::kInside));
-  TRY_ASSIGN(const struct stat info, sys::fstat(found));
-  TRY(unmount_at(part.shown_at));
-  TRY_ASSIGN(const UniqueFd place, make_place(part.shown_at, S_ISDIR(info.st_mode)));
+  OCIRUN_TRY_ASSIGN(const UniqueFd found, open_in_frame(part, SafeDir::Symlinks::kInside));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(found));
+  OCIRUN_TRY(unmount_at(part.shown_at));
+  OCIRUN_TRY_ASSIGN(const UniqueFd place, make_place(part.shown_at, S_ISDIR(info.st_mode)));
   return bind_mount(found, part.recursive, place);
 }
 

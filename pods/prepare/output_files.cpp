@@ -13,7 +13,7 @@ namespace ocirun::pods {
 
 OutputFiles::~OutputFiles() {
   for (const Made& made : made_ | std::views::reverse)
-    static_cast<void>(linux::sys::unlinkat(made.parent, made.name.c_str(), made.flags));
+    ignore(linux::sys::unlinkat(made.parent, made.name.c_str(), made.flags));
 }
 
 Result<Fd> OutputFiles::open_or_make(Fd parent, const std::string& name) {
@@ -22,8 +22,9 @@ Result<Fd> OutputFiles::open_or_make(Fd parent, const std::string& name) {
   if (made) made_.push_back({.parent = parent, .name = name, .flags = AT_REMOVEDIR});
   // Below a directory of the output, a symlink of somebody else leads to other files.
   const int symlinks = parent.value == AT_FDCWD ? 0 : O_NOFOLLOW;
-  TRY_ASSIGN(UniqueFd directory, linux::sys::openat(parent, name.c_str(),
-                                                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | symlinks));
+  OCIRUN_TRY_ASSIGN(
+      UniqueFd directory,
+      linux::sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | symlinks));
   const Fd kept = directories_.emplace_back(std::move(directory));
   return kept;
 }
@@ -31,7 +32,7 @@ Result<Fd> OutputFiles::open_or_make(Fd parent, const std::string& name) {
 Result<void> OutputFiles::write(Fd directory, const std::string& name, std::string_view text,
                                 mode_t mode) {
   const bool is_new = !linux::sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
-  TRY(within(linux::replace_file(directory, name, text, mode), name));
+  OCIRUN_TRY(within(linux::replace_file(directory, name, text, mode), name));
   if (is_new) made_.push_back({.parent = directory, .name = name, .flags = 0});
   return {};
 }
@@ -51,14 +52,14 @@ Result<std::optional<std::string>> text_of_file(Fd directory, const std::string&
 
 Result<bool> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
                             std::string_view command) {
-  TRY_ASSIGN(const auto text, text_of_file(directory, name));
+  OCIRUN_TRY_ASSIGN(const auto text, text_of_file(directory, name));
   if (!text) return false;
   if (text->starts_with(first_words)) return true;
   return fail(EEXIST, "{} was not written by `ocirun pod {}`", name, command);
 }
 
 Result<void> check_same_file(Fd directory, const std::string& name, std::string_view text) {
-  TRY_ASSIGN(const auto there, text_of_file(directory, name));
+  OCIRUN_TRY_ASSIGN(const auto there, text_of_file(directory, name));
   if (!there || *there == text) return {};
   return fail(EEXIST,
               "{} has another content, and no compose.yaml beside its directory says that `ocirun "

@@ -28,14 +28,14 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
   const Site& site = target.site;
   linux::IdMap ids;
   if (target.owner == BundleOwner::kOrdinaryUser) {
-    TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
-    TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
+    OCIRUN_TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
+    OCIRUN_TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
   }
-  TRY_ASSIGN(const Store store, Store::open_in(data));
-  TRY_ASSIGN(Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
-  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
-  TRY_ASSIGN(const std::vector<BoundPath> files,
-             write_network_files(target.name, Network::kOwn, site.fd, site.path));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open_in(data));
+  OCIRUN_TRY_ASSIGN(Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
+  OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
+  OCIRUN_TRY_ASSIGN(const std::vector<BoundPath> files,
+                    write_network_files(target.name, Network::kOwn, site.fd, site.path));
   const Surroundings surroundings{.shared = {},
                                   .hostname = target.name,
                                   .root = RootKind::kCopy,
@@ -47,19 +47,20 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
     warnings.insert(warnings.end(), others.begin(), others.end());
   StoredImages images;
   for (const Container* container : all_containers(workload.pod)) {
-    TRY_ASSIGN(StoredImage image,
-               find_image(workload, *container, given, store, options_for_this_namespace()));
+    OCIRUN_TRY_ASSIGN(StoredImage image,
+                      find_image(workload, *container, given, store, options_for_this_namespace()));
     images.emplace(container, std::move(image));
   }
-  TRY_ASSIGN(const std::vector<ReadyContainer> made, make_bundles({.workload = workload,
-                                                                   .given = given,
-                                                                   .store = store,
-                                                                   .images = images,
-                                                                   .volumes = volumes,
-                                                                   .devices = devices,
-                                                                   .surroundings = surroundings,
-                                                                   .network_files = files},
-                                                                  site));
+  OCIRUN_TRY_ASSIGN(const std::vector<ReadyContainer> made,
+                    make_bundles({.workload = workload,
+                                  .given = given,
+                                  .store = store,
+                                  .images = images,
+                                  .volumes = volumes,
+                                  .devices = devices,
+                                  .surroundings = surroundings,
+                                  .network_files = files},
+                                 site));
   for (const ReadyContainer& ready : made)
     warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   volumes.made.keep();

@@ -45,10 +45,10 @@ TakenPlaces taken_places(const BundlePlan& plan) {
 Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::string& path,
                                     std::size_t index, Fd directory, const std::string& bundle) {
   const std::string name = fmt::format("volume{}", index);
-  TRY(sys::mkdirat(directory, name.c_str(), 0755));
-  TRY_ASSIGN(const UniqueFd made,
-             sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  TRY(copy_from_image(root, path, made));
+  OCIRUN_TRY(sys::mkdirat(directory, name.c_str(), 0755));
+  OCIRUN_TRY_ASSIGN(const UniqueFd made,
+                    sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY(copy_from_image(root, path, made));
   return BoundPath{.source = fmt::format("{}/{}", bundle, name),
                    .destination = path,
                    .read_only = false,
@@ -64,16 +64,16 @@ Result<void> fill_kept_volumes(const Container& container, const Volumes& volume
     const auto volume = among.find(name);
     if (volume == among.end() || volume->second.kept.empty()) return {};
     const HostPath kept(volume->second.kept);
-    TRY(within(fill_kept_volume(kept, root, path), "fill the volume {}", kept.string()));
+    OCIRUN_TRY(within(fill_kept_volume(kept, root, path), "fill the volume {}", kept.string()));
     if (volume->second.group)
-      TRY(within(give_to_group(kept, *volume->second.group), "fsGroup of the volume {}",
-                 kept.string()));
+      OCIRUN_TRY(within(give_to_group(kept, *volume->second.group), "fsGroup of the volume {}",
+                        kept.string()));
     return {};
   };
   for (const Mount& mount : container.mounts)
-    TRY(fill(volumes.by_name, mount.volume, mount.sub_path.empty() ? mount.path : ""));
+    OCIRUN_TRY(fill(volumes.by_name, mount.volume, mount.sub_path.empty() ? mount.path : ""));
   for (const MountPoint& point : container.mount_points)
-    TRY(fill(volumes.for_mount_points, point.name, point.path));
+    OCIRUN_TRY(fill(volumes.for_mount_points, point.name, point.path));
   return {};
 }
 
@@ -102,26 +102,26 @@ void add_contract_directories(const Pod& pod, const TakenPlaces& places, BundleP
 /// `place`: the directory of the bundle.
 Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container, const Root& root,
                                const Site& place, std::vector<SubPath>& sub_paths) {
-  TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(HostPath(root.path())));
+  OCIRUN_TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(HostPath(root.path())));
   BundlePlan plan;
-  TRY_ASSIGN(plan.launch,
-             merge_launch(parts.workload.pod, container, parts.images.at(&container).config,
-                          parts.given.bindings, tree));
+  OCIRUN_TRY_ASSIGN(plan.launch,
+                    merge_launch(parts.workload.pod, container, parts.images.at(&container).config,
+                                 parts.given.bindings, tree));
   plan.root = "rootfs";
   plan.read_only_root = container.read_only_root;
-  TRY_ASSIGN(ContainerMounts mounts,
-             mounts_of(container, parts.workload, parts.volumes, place.fd, place.path));
+  OCIRUN_TRY_ASSIGN(ContainerMounts mounts,
+                    mounts_of(container, parts.workload, parts.volumes, place.fd, place.path));
   plan.bound = std::move(mounts.bound);
   plan.bound_devices = std::move(mounts.devices);
   sub_paths = std::move(mounts.parts);
-  TRY(fill_kept_volumes(container, parts.volumes, tree));
-  TRY_ASSIGN(const std::vector<BoundPath> files,
-             write_config_files(container, parts.given, place.fd, place.path));
+  OCIRUN_TRY(fill_kept_volumes(container, parts.volumes, tree));
+  OCIRUN_TRY_ASSIGN(const std::vector<BoundPath> files,
+                    write_config_files(container, parts.given, place.fd, place.path));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
-  TRY(check_mount_places(parts.workload, container, plan, tree));
+  OCIRUN_TRY(check_mount_places(parts.workload, container, plan, tree));
   if (const auto own = parts.devices.of.find(&container); own != parts.devices.of.end())
     plan.devices = own->second.edits;
-  TRY(check_device_mounts(plan));
+  OCIRUN_TRY(check_device_mounts(plan));
   TakenPlaces places = taken_places(plan);
   for (const BoundPath& file : parts.network_files)
     if (!places.covers(file.destination)) {
@@ -131,8 +131,9 @@ Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container
   for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
     const std::string& path = plan.launch.volumes[i];
     if (places.covers(linux::clean_path(path))) continue;
-    TRY_ASSIGN(BoundPath volume, within(make_image_volume(tree, path, i, place.fd, place.path),
-                                        "the image's volume {}", path));
+    OCIRUN_TRY_ASSIGN(BoundPath volume,
+                      within(make_image_volume(tree, path, i, place.fd, place.path),
+                             "the image's volume {}", path));
     plan.bound.push_back(std::move(volume));
     places.add(linux::clean_path(path), {});
   }
@@ -144,7 +145,7 @@ Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container
   plan.resources = container.resources;
   plan.requests = parts.given.requests;
   plan.security = container.security;
-  TRY_ASSIGN(plan.seccomp, seccomp_of(container, parts.given));
+  OCIRUN_TRY_ASSIGN(plan.seccomp, seccomp_of(container, parts.given));
   plan.powers = surroundings.powers;
   plan.ids = surroundings.ids;
   return plan;
@@ -210,21 +211,21 @@ Result<ReadyContainer> prepare_container(const PodParts& parts, const Container&
   const std::string bundle = fmt::format("{}/{}", site.path, container.name);
   const StoredImage& image = parts.images.at(&container);
   auto prepared = [&]() -> Result<ReadyContainer> {
-    TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
-    TRY_ASSIGN(const UniqueFd made,
-               sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(Root root, Root::open(parts.store, image.layers, std::move(kept), bundle));
-    TRY(root.make(parts.surroundings.root));
+    OCIRUN_TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
+    OCIRUN_TRY_ASSIGN(const UniqueFd made, sys::openat(site.fd, container.name.c_str(),
+                                                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(Root root, Root::open(parts.store, image.layers, std::move(kept), bundle));
+    OCIRUN_TRY(root.make(parts.surroundings.root));
     std::vector<SubPath> sub_paths;
     const Site place{.fd = made, .path = bundle};
     auto planned = plan_bundle(parts, container, root, place, sub_paths);
     if (!planned) {
-      if (parts.surroundings.root == RootKind::kOverlay) static_cast<void>(root.unmount());
+      if (parts.surroundings.root == RootKind::kOverlay) ignore(root.unmount());
       return std::unexpected(planned.error());
     }
-    TRY_ASSIGN(const std::string text, config_text(*planned));
-    TRY(linux::replace_file(made, "config.json", text, 0600));
+    OCIRUN_TRY_ASSIGN(const std::string text, config_text(*planned));
+    OCIRUN_TRY(linux::replace_file(made, "config.json", text, 0600));
     const int signal = bundle::parse_stop_signal(planned->launch.stop_signal).value_or(SIGTERM);
     std::vector<std::string> warnings =
         warnings_for(parts.workload, container, image, planned->launch, root);
@@ -245,9 +246,9 @@ Result<ReadyContainer> prepare_container(const PodParts& parts, const Container&
 Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Site& site) {
   std::vector<ReadyContainer> made;
   for (const Container* container : all_containers(parts.workload.pod)) {
-    TRY_ASSIGN(ReadyContainer ready, container->bundle
-                                         ? prepare_contract_bundle(parts, *container, site)
-                                         : prepare_container(parts, *container, site));
+    OCIRUN_TRY_ASSIGN(ReadyContainer ready, container->bundle
+                                                ? prepare_contract_bundle(parts, *container, site)
+                                                : prepare_container(parts, *container, site));
     made.push_back(std::move(ready));
   }
   return made;
@@ -255,9 +256,9 @@ Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Si
 
 Result<std::vector<ReadyContainer>> make_bundles_below(const PodParts& parts, const Site& parent,
                                                        const char* name) {
-  TRY(sys::mkdirat(parent.fd, name, 0711));
-  TRY_ASSIGN(const UniqueFd made,
-             sys::openat(parent.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY(sys::mkdirat(parent.fd, name, 0711));
+  OCIRUN_TRY_ASSIGN(const UniqueFd made,
+                    sys::openat(parent.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   return make_bundles(parts, {.fd = made, .path = fmt::format("{}/{}", parent.path, name)});
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
 
 /// Ends the new process of start_recorded_program(), whose stderr gets the reason.
 [[noreturn]] void fall(std::string_view reason) {
-  static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}\n", reason)));
+  ignore(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}\n", reason)));
   ::_exit(kCannotExecute);
 }
 
@@ -76,7 +76,7 @@ std::string find_program(std::string_view name) {
 }
 
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
-  TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
+  OCIRUN_TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
   const auto given_or_nothing = [&](Fd given) { return given.value >= 0 ? given : Fd(nothing); };
   const linux::ExecArguments words({arguments.begin(), arguments.end()}, {});
   return linux::spawn(arguments.front().c_str(), words, environ,
@@ -87,8 +87,8 @@ Result<linux::Child> start_recorded_program(
     std::span<const std::string> arguments, const Streams& streams,
     const std::function<Result<void>(const linux::ProcessIdentity&)>& record,
     const std::function<Result<void>()>& prepare) {
-  TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     go.writer.reset();
     const auto word = linux::sys::read_all(go.reader, 1);
@@ -97,8 +97,8 @@ Result<linux::Child> start_recorded_program(
   }
   go.reader.reset();
   const auto recorded = [&]() -> Result<void> {
-    TRY_ASSIGN(const linux::ProcessIdentity identity, linux::identify_process(child.pid));
-    TRY(record(identity));
+    OCIRUN_TRY_ASSIGN(const linux::ProcessIdentity identity, linux::identify_process(child.pid));
+    OCIRUN_TRY(record(identity));
     return linux::sys::write_once(go.writer, "1");
   }();
   if (recorded) return child;
@@ -126,12 +126,13 @@ std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline)
 }
 
 Result<void> run_program(std::span<const std::string> arguments) {
-  TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child, start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
+  OCIRUN_TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Child child,
+                    start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
   errors.writer.reset();
   const std::string text =
       read_text(errors.reader, std::chrono::steady_clock::now() + kProgramPatience);
-  TRY_ASSIGN(const int status, end_of(child));
+  OCIRUN_TRY_ASSIGN(const int status, end_of(child));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return refuse("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text);
 }
@@ -139,8 +140,8 @@ Result<void> run_program(std::span<const std::string> arguments) {
 Result<int> read_pid_file(const std::string& path) {
   constexpr std::size_t kMostBytes = 32;
   auto read = [&]() -> Result<int> {
-    TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW));
-    TRY_ASSIGN(const std::string text, linux::sys::read_all(file, kMostBytes));
+    OCIRUN_TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const std::string text, linux::sys::read_all(file, kMostBytes));
     const auto pid = linux::number<int>(std::string_view(text).substr(0, text.find('\n')));
     if (!pid || *pid <= 1) return refuse("has no pid");
     return *pid;

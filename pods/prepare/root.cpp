@@ -42,7 +42,7 @@ Result<Root> Root::open(const Store& store, std::span<const StoredLayer> image, 
                         std::string path) {
   std::vector<UniqueFd> layers;
   for (const StoredLayer& layer : image) {
-    TRY_ASSIGN(UniqueFd opened, store.open_layer(layer));
+    OCIRUN_TRY_ASSIGN(UniqueFd opened, store.open_layer(layer));
     layers.push_back(std::move(opened));
   }
   return Root(std::move(directory), std::move(path), std::move(layers),
@@ -58,38 +58,38 @@ Result<void> Root::find_last_run() {
 }
 
 Result<UniqueFd> Root::make_empty(const char* name) const {
-  TRY(remove_tree(directory_, name));
-  TRY(sys::mkdirat(directory_, name, 0755));
+  OCIRUN_TRY(remove_tree(directory_, name));
+  OCIRUN_TRY(sys::mkdirat(directory_, name, 0755));
   return sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 Result<void> Root::mount() {
-  TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
+  OCIRUN_TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
   // Another container of the pod may still have the writable layer of the last run open, and change
   // it while it is removed. So each run uses a new directory, and a directory that cannot be
   // removed now is removed with the pod.
   for (const char* old : {"upper", "work"})
-    static_cast<void>(remove_tree(directory_, fmt::format("{}.{}", old, run_).c_str()));
+    ignore(remove_tree(directory_, fmt::format("{}.{}", old, run_).c_str()));
   ++run_;
-  TRY_ASSIGN(const UniqueFd upper, make_empty(fmt::format("upper.{}", run_).c_str()));
-  TRY_ASSIGN(const UniqueFd work, make_empty(fmt::format("work.{}", run_).c_str()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd upper, make_empty(fmt::format("upper.{}", run_).c_str()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd work, make_empty(fmt::format("work.{}", run_).c_str()));
   std::vector<Fd> nearest_first(layers_.rbegin(), layers_.rend());
   // The attributes of the root of an overlay are those of `upper`, which must be the image's.
-  TRY_ASSIGN(const UniqueFd base, sys::openat(layers_.back(), ".", O_RDONLY | O_DIRECTORY));
-  TRY_ASSIGN(const struct stat info, sys::fstat(base));
-  TRY(sys::fchown(upper, info.st_uid, info.st_gid));
-  TRY(sys::fchmod(upper, info.st_mode & 07777));
+  OCIRUN_TRY_ASSIGN(const UniqueFd base, sys::openat(layers_.back(), ".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(base));
+  OCIRUN_TRY(sys::fchown(upper, info.st_uid, info.st_gid));
+  OCIRUN_TRY(sys::fchmod(upper, info.st_mode & 07777));
   return mount_overlay(nearest_first, mark_, upper, work, target);
 }
 
 Result<void> Root::copy() const {
-  TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
+  OCIRUN_TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
   const std::vector<Fd> layers(layers_.begin(), layers_.end());
   return merge_layers(layers, mark_, target, {});
 }
 
 Result<RootKind> Root::make(RootKind wanted) {
-  if (wanted == RootKind::kOverlay) TRY(unmount());
+  if (wanted == RootKind::kOverlay) OCIRUN_TRY(unmount());
   if (wanted == RootKind::kOverlay && !layers_.empty()) {
     const auto mounted = mount();
     if (mounted) return RootKind::kOverlay;
@@ -97,7 +97,7 @@ Result<RootKind> Root::make(RootKind wanted) {
       return std::unexpected(Error(mounted.error()).within("mount the root filesystem"));
     reason_for_copy_ = mounted.error().message();
   }
-  TRY(within(copy(), "copy the root filesystem"));
+  OCIRUN_TRY(within(copy(), "copy the root filesystem"));
   return RootKind::kCopy;
 }
 

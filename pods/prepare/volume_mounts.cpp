@@ -61,10 +61,10 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
               "{}: subPath {} of the volume \"{}\" cannot be planned: whoever writes to the volume "
               "could lead the path elsewhere before the bundle runs; `ocirun pod run` does it",
               workload.at(mount.place), part.path, mount.volume);
-        TRY(within(check(part), workload.at(mount.place)));
+        OCIRUN_TRY(within(check(part), workload.at(mount.place)));
         source = fmt::format("{}/{}", source, part.path);
       } else {
-        TRY(open_or_make_directory(directory, kParts, 0700));
+        OCIRUN_TRY(open_or_make_directory(directory, kParts, 0700));
         source = part.shown_at;
         mounts.parts.push_back(std::move(part));
       }

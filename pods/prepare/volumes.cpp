@@ -49,15 +49,15 @@ Result<void> check_requested_space(const Workload& workload, Fd directory) {
     if (!container.resources.requests.storage) continue;
     sum += std::min(*container.resources.requests.storage,
                     std::numeric_limits<std::uint64_t>::max() - sum);
-    TRY(within(check_space(directory, sum, "ephemeral-storage: the containers request"),
-               workload.at(container.resources.place)));
+    OCIRUN_TRY(within(check_space(directory, sum, "ephemeral-storage: the containers request"),
+                      workload.at(container.resources.place)));
   }
   return {};
 }
 
 /// Makes the directory of the pod for a volume.
 Result<UniqueFd> make_directory(Fd volumes, const std::string& name) {
-  TRY(sys::mkdirat(volumes, name.c_str(), 0700));
+  OCIRUN_TRY(sys::mkdirat(volumes, name.c_str(), 0700));
   return open_made(volumes, name);
 }
 
@@ -68,7 +68,7 @@ Result<UniqueFd> mount_empty(const Volume& volume, const Site& volumes, const st
   if (volume.in_memory) {
     std::string options = "mode=0700";
     if (volume.most_bytes) options += fmt::format(",size={}", *volume.most_bytes);
-    TRY(mount_memory(made, options));
+    OCIRUN_TRY(mount_memory(made, options));
   } else if (volume.most_bytes) {
     return mount_new_disk(volumes, name, *volume.most_bytes);
   } else {
@@ -98,25 +98,25 @@ class Preparation {
     if (binding == nullptr && !is_secret) return host_.show_named(volume, next_name(), ready);
     if (binding == nullptr) {
       ready.read_only = true;
-      TRY_ASSIGN(const HostPath path,
-                 linux::absolute_path(given_.bindings.secrets.at(volume.source).string()));
+      OCIRUN_TRY_ASSIGN(const HostPath path,
+                        linux::absolute_path(given_.bindings.secrets.at(volume.source).string()));
       return host_.show_secret(path.string(), next_name(), ready);
     }
     if (binding->is_kept && host_.is_trial()) return make_empty(volume);
     if (binding->is_kept) {
-      TRY(make_kept(*binding, ready));
+      OCIRUN_TRY(make_kept(*binding, ready));
       ready.group = volume.group;
     }
     ready.read_only = ready.read_only || binding->read_only;
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(binding->directory.string()));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(binding->directory.string()));
     return host_.show_given(&volume, path.string(), next_name(), ready);
   }
 
   /// The path of --volume for a mount point without a volume (AC-8).
   Result<ReadyVolume> prepare(const VolumeBinding& binding) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
     ReadyVolume ready{.source = {}, .read_only = binding.read_only};
-    if (binding.is_kept) TRY(make_kept(binding, ready));
+    if (binding.is_kept) OCIRUN_TRY(make_kept(binding, ready));
     return host_.show_given(nullptr, path.string(), next_name(), ready);
   }
 
@@ -137,13 +137,13 @@ class Preparation {
           "{}=DIR names a filesystem of that size",
           bytes_text(*volume.most_bytes), volume.name);
     const std::string name = next_name();
-    TRY_ASSIGN(UniqueFd made, make_directory(volumes_.fd, name));
+    OCIRUN_TRY_ASSIGN(UniqueFd made, make_directory(volumes_.fd, name));
     if (reach_ == Reach::kMounted) {
-      TRY_ASSIGN(made, mount_empty(volume, volumes_, name, std::move(made)));
+      OCIRUN_TRY_ASSIGN(made, mount_empty(volume, volumes_, name, std::move(made)));
     }
-    TRY(sys::fchown(made, volume.uid.value(), volume.group.value_or(volume.gid).value()));
-    TRY(sys::fchmod(made, volume.group ? volume.mode | kGroupDirectory : volume.mode));
-    if (volume.least_bytes) TRY(check_space(made, *volume.least_bytes));
+    OCIRUN_TRY(sys::fchown(made, volume.uid.value(), volume.group.value_or(volume.gid).value()));
+    OCIRUN_TRY(sys::fchmod(made, volume.group ? volume.mode | kGroupDirectory : volume.mode));
+    if (volume.least_bytes) OCIRUN_TRY(check_space(made, *volume.least_bytes));
     return ReadyVolume{.source = fmt::format("{}/{}", volumes_.path, name),
                        .read_only = volume.read_only,
                        .recursive = volume.recursive};
@@ -153,16 +153,16 @@ class Preparation {
   Result<ReadyVolume> make_key_files(const Volume& volume) {
     std::map<std::string, std::string> keys;
     if (!volume.is_optional || secrets_.have(volume.source)) {
-      TRY_ASSIGN(keys, secrets_.files(volume.source));
+      OCIRUN_TRY_ASSIGN(keys, secrets_.files(volume.source));
     }
     const std::string name = next_name();
-    TRY_ASSIGN(UniqueFd made, make_directory(volumes_.fd, name));
+    OCIRUN_TRY_ASSIGN(UniqueFd made, make_directory(volumes_.fd, name));
     if (reach_ == Reach::kMounted) {
-      TRY(mount_memory(made, "mode=0700"));
-      TRY_ASSIGN(made, open_made(volumes_.fd, name));
+      OCIRUN_TRY(mount_memory(made, "mode=0700"));
+      OCIRUN_TRY_ASSIGN(made, open_made(volumes_.fd, name));
     }
-    TRY(sys::fchmod(made, 0755));
-    TRY(write_key_files(volume, keys, made, copied_));
+    OCIRUN_TRY(sys::fchmod(made, 0755));
+    OCIRUN_TRY(write_key_files(volume, keys, made, copied_));
     return ReadyVolume{
         .source = fmt::format("{}/{}", volumes_.path, name), .read_only = true, .recursive = false};
   }
@@ -190,15 +190,16 @@ Result<void> check_space(Fd file, std::uint64_t least, std::string_view what) {
 }
 
 Result<UniqueFd> lock_name(const std::string& locks, const std::string& name, Use use) {
-  TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
-  TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  OCIRUN_TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
+  OCIRUN_TRY_ASSIGN(UniqueFd file,
+                    sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
     if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock");
   return file;
 }
 
 Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   return within(lock_name(locks, fmt::format("{}-{}", info.st_dev, info.st_ino), use),
                 "the volume");
 }
@@ -234,9 +235,9 @@ std::string warning_of_device(const Workload& workload, const Volume& volume,
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
                                 Reach reach, const std::string& locks) {
   Volumes volumes;
-  TRY(check_requested_space(workload, site.fd));
-  TRY(sys::mkdirat(site.fd, kVolumes, 0711));
-  TRY_ASSIGN(const UniqueFd below, open_made(site.fd, kVolumes));
+  OCIRUN_TRY(check_requested_space(workload, site.fd));
+  OCIRUN_TRY(sys::mkdirat(site.fd, kVolumes, 0711));
+  OCIRUN_TRY_ASSIGN(const UniqueFd below, open_made(site.fd, kVolumes));
   const Site inside{.fd = below, .path = fmt::format("{}/{}", site.path, kVolumes)};
   volumes.reach = reach;
   Preparation preparation(workload.pod, given, inside, reach, locks);
@@ -253,8 +254,8 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
     for (const MountPoint& point : container->mount_points) {
       const auto binding = given.volumes.find(point.name);
       if (binding == given.volumes.end() || volumes.for_mount_points.contains(point.name)) continue;
-      TRY_ASSIGN(ReadyVolume ready,
-                 within(preparation.prepare(binding->second), "--volume " + point.name));
+      OCIRUN_TRY_ASSIGN(ReadyVolume ready,
+                        within(preparation.prepare(binding->second), "--volume " + point.name));
       volumes.for_mount_points.emplace(point.name, std::move(ready));
     }
   volumes.locks = preparation.take_locks();

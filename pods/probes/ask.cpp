@@ -32,7 +32,7 @@ Result<std::vector<std::string>> words_of(const Probe& probe,
                                           std::span<const std::string> command) {
   if (std::holds_alternative<ExecProbe>(probe.question))
     return std::vector<std::string>(command.begin(), command.end());
-  TRY_ASSIGN(std::string path, linux::find_own_program(kProgram));
+  OCIRUN_TRY_ASSIGN(std::string path, linux::find_own_program(kProgram));
   std::vector<std::string> words{std::move(path)};
   if (const auto* tcp = std::get_if<TcpProbe>(&probe.question)) {
     words.insert(words.end(), {"tcp", fmt::format("{}", tcp->port)});
@@ -72,7 +72,7 @@ Result<linux::Child> make_process(std::uint64_t namespaces) {
   ::dup2(output.value, STDOUT_FILENO);
   ::dup2(output.value, STDERR_FILENO);
   const auto fail_with = [&](std::string_view what, const std::string& why) {
-    static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}: {}", what, why)));
+    ignore(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}: {}", what, why)));
     ::_exit(1);
   };
   if (manner.network.value >= 0 && ::setns(manner.network.value, CLONE_NEWNET) != 0)
@@ -91,14 +91,14 @@ Result<linux::Child> make_process(std::uint64_t namespaces) {
 }  // namespace
 
 Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> command) {
-  TRY_ASSIGN(const std::vector<std::string> words, words_of(probe, command));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> words, words_of(probe, command));
   const bool is_exec = std::holds_alternative<ExecProbe>(probe.question);
-  TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   const int flags = ::fcntl(output.reader.get(), F_GETFL);
   if (flags < 0 || ::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
     return fail(errno, "set up the probe's output");
   const int parent = ::getpid();
-  TRY_ASSIGN(linux::Child child, make_process(is_exec ? 0 : kNamespaces));
+  OCIRUN_TRY_ASSIGN(linux::Child child, make_process(is_exec ? 0 : kNamespaces));
   if (child.pid == 0)
     become(words,
            {.parent = parent, .network = is_exec ? Fd{-1} : network, .asks_stranger = !is_exec},

@@ -49,10 +49,10 @@ Result<void> allow_probe_calls() {
 /// Confines the process before it reads the first byte from a server, which may be hostile.
 Result<void> confine() {
   constexpr std::uint64_t kMostMemory = std::uint64_t{64} << 20;
-  TRY(confine_to_descriptors({.caller = Fd{STDERR_FILENO},
-                              .last_descriptor = STDERR_FILENO,
-                              .file_bytes = 0,
-                              .memory = kMostMemory}));
+  OCIRUN_TRY(confine_to_descriptors({.caller = Fd{STDERR_FILENO},
+                                     .last_descriptor = STDERR_FILENO,
+                                     .file_bytes = 0,
+                                     .memory = kMostMemory}));
   return allow_probe_calls();
 }
 
@@ -65,7 +65,7 @@ Result<void> connect_to(const sockaddr* address, socklen_t size, int family) {
 }
 
 Result<void> ask_tcp(std::uint16_t port) {
-  TRY(within(confine(), kStep));
+  OCIRUN_TRY(within(confine(), kStep));
   sockaddr_in four{};
   four.sin_family = AF_INET;
   four.sin_port = htons(port);
@@ -123,7 +123,7 @@ Result<void> ask_http(std::string_view scheme, std::uint16_t port, const std::st
   ::curl_easy_setopt(curl.get(), CURLOPT_PATH_AS_IS, 1L);
   ::curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   ::curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, reason);
-  TRY(within(confine(), kStep));
+  OCIRUN_TRY(within(confine(), kStep));
   const CURLcode code = ::curl_easy_perform(curl.get());
   if (code != CURLE_OK && code != CURLE_WRITE_ERROR)
     return refuse("{}: {}", url, reason[0] == '\0' ? ::curl_easy_strerror(code) : reason);
@@ -149,7 +149,6 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto asked = pods::run(words);
   if (!asked)
-    static_cast<void>(
-        linux::write_all(Fd{STDERR_FILENO}, linux::in_one_line(asked.error().message()) + "\n"));
+    ignore(linux::write_all(Fd{STDERR_FILENO}, linux::in_one_line(asked.error().message()) + "\n"));
   ::_exit(asked ? 0 : 1);  // nothing at the end of a program may need what was given up
 }

@@ -19,7 +19,7 @@ Origin Origin::of(const Reference& reference) {
 
 Result<std::optional<Origin>> Origin::parse(std::string_view source) {
   if (source.starts_with(kRegistry)) {
-    TRY_ASSIGN(const Reference reference, Reference::parse(source.substr(kRegistry.size())));
+    OCIRUN_TRY_ASSIGN(const Reference reference, Reference::parse(source.substr(kRegistry.size())));
     return of(reference);
   }
   for (const std::string_view transport : kOnThisMachine) {

@@ -35,16 +35,16 @@ std::string directory_name(const Digest& lock) {
 /// caller has.
 Result<void> remove_leftovers(const Store& store, Fd incoming, const Digest& own) {
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(incoming, [&](const char* name, unsigned char) -> Result<void> {
+  OCIRUN_TRY(linux::for_each_entry(incoming, [&](const char* name, unsigned char) -> Result<void> {
     names.emplace_back(name);
     return {};
   }));
-  TRY_ASSIGN(LayerLocks locks, LayerLocks::open(store.fd()));
+  OCIRUN_TRY_ASSIGN(LayerLocks locks, LayerLocks::open(store.fd()));
   for (const std::string& name : names) {
     const auto lock = Digest::parse("sha256:" + name.substr(0, name.find('-')));
     const bool is_own = lock && *lock == own;
     if (lock && !is_own && !locks.try_take(*lock).value_or(false)) continue;
-    static_cast<void>(remove_tree(incoming, name.c_str()));
+    ignore(remove_tree(incoming, name.c_str()));
     if (lock && !is_own) locks.release(*lock);
   }
   return {};
@@ -52,13 +52,13 @@ Result<void> remove_leftovers(const Store& store, Fd incoming, const Digest& own
 
 Result<void> pull_alone(const Store& store, const Origin& origin, const PullRequest& request) {
   const Digest lock = lock_of(origin);
-  TRY_ASSIGN(const UniqueFd incoming, open_incoming(store));
-  TRY(remove_leftovers(store, incoming, lock));
+  OCIRUN_TRY_ASSIGN(const UniqueFd incoming, open_incoming(store));
+  OCIRUN_TRY(remove_leftovers(store, incoming, lock));
   const std::string name = directory_name(lock);
-  TRY(sys::mkdirat(incoming, name.c_str(), 0700));
+  OCIRUN_TRY(sys::mkdirat(incoming, name.c_str(), 0700));
   auto pulled = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd directory,
-               sys::openat(incoming, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const UniqueFd directory,
+                      sys::openat(incoming, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const HostPath path(fmt::format("{}/{}/{}", store.path().string(), kIncoming, name));
     return receive(store, origin, request, directory, path);
   }();
@@ -69,7 +69,7 @@ Result<void> pull_alone(const Store& store, const Origin& origin, const PullRequ
 /// Whether the store has the image with all its blobs. An image that is incomplete or damaged is
 /// pulled again.
 Result<bool> is_pulled(const Store& store, const Origin& origin) {
-  TRY_ASSIGN(const auto source, open_pulled(store));
+  OCIRUN_TRY_ASSIGN(const auto source, open_pulled(store));
   if (!source) return false;
   const auto image = source->find({.reference = origin.name});
   return image && std::ranges::all_of(image->layers, [&](const LayerBlob& layer) {
@@ -80,10 +80,10 @@ Result<bool> is_pulled(const Store& store, const Origin& origin) {
 /// Takes the lock, and says on the terminal if another process has it.
 Result<void> take_lock(LayerLocks& locks, const Origin& origin, Fd terminal) {
   const Digest lock = lock_of(origin);
-  TRY_ASSIGN(const bool is_free, locks.try_take(lock));
+  OCIRUN_TRY_ASSIGN(const bool is_free, locks.try_take(lock));
   if (is_free) return {};
   if (terminal.value >= 0)
-    static_cast<void>(linux::write_all(
+    ignore(linux::write_all(
         terminal,
         fmt::format("ocirun: another process pulls {}, this one waits\n", origin.shown())));
   return locks.take(lock);
@@ -93,7 +93,7 @@ Result<void> pull_or_find(const Store& store, const Origin& origin, const PullRe
   const bool is_local = !origin.in_registry.has_value();
   const bool may_find =
       request.policy == PullPolicy::kNever || (request.policy == PullPolicy::kMissing && !is_local);
-  TRY_ASSIGN(bool is_there, is_pulled(store, origin));
+  OCIRUN_TRY_ASSIGN(bool is_there, is_pulled(store, origin));
   if (may_find && is_there) return {};
   if (request.policy == PullPolicy::kNever)
     return refuse(
@@ -104,9 +104,9 @@ Result<void> pull_or_find(const Store& store, const Origin& origin, const PullRe
   if (store.path().string().contains(':'))
     return refuse("the path {} of the store has a \":\": --data names another directory",
                   store.path().string());
-  TRY_ASSIGN(LayerLocks locks, LayerLocks::open(store.fd()));
-  TRY(take_lock(locks, origin, request.pulling.terminal));
-  TRY_ASSIGN(is_there, is_pulled(store, origin));
+  OCIRUN_TRY_ASSIGN(LayerLocks locks, LayerLocks::open(store.fd()));
+  OCIRUN_TRY(take_lock(locks, origin, request.pulling.terminal));
+  OCIRUN_TRY_ASSIGN(is_there, is_pulled(store, origin));
   if (may_find && is_there) return {};
   auto pulled = pull_alone(store, origin, request);
   if (pulled) return {};
@@ -119,7 +119,7 @@ Result<void> pull_or_find(const Store& store, const Origin& origin, const PullRe
 
 Result<void> pull(const Store& store, const Origin& origin, const PullRequest& request) {
   auto pulled = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd lease, store.lock());
+    OCIRUN_TRY_ASSIGN(const UniqueFd lease, store.lock());
     return pull_or_find(store, origin, request);
   }();
   return within(std::move(pulled), "pull {}", origin.shown());

@@ -38,7 +38,8 @@ constexpr auto kDocumentType = bundle::fields<DocumentType>(
 
 /// The media type of a manifest or an index, which only the answer of the registry has to name.
 Result<std::string> type_of(std::string_view text) {
-  TRY_ASSIGN(const DocumentType type, read_json<DocumentType>("its manifest", text, kDocumentType));
+  OCIRUN_TRY_ASSIGN(const DocumentType type,
+                    read_json<DocumentType>("its manifest", text, kDocumentType));
   if (!type.media_type.empty()) return type.media_type;
   return std::string(type.has_manifests ? kIndexType : kManifestType);
 }
@@ -46,9 +47,9 @@ Result<std::string> type_of(std::string_view text) {
 /// Verifies the digest and the size of a layer that has arrived.
 Result<void> verify_layer(const ImageSource& source, const LayerBlob& layer) {
   auto verified = [&]() -> Result<void> {
-    TRY_ASSIGN(FileRange file, source.open_layer(layer));
+    OCIRUN_TRY_ASSIGN(FileRange file, source.open_layer(layer));
     HashingStream stream(file, layer.digest->algorithm(), layer.size);
-    TRY(drain(stream));
+    OCIRUN_TRY(drain(stream));
     if (stream.size() != layer.size)
       return refuse("it has {} bytes, its descriptor says {}", stream.size(), layer.size);
     const Digest digest = stream.finish();
@@ -76,14 +77,14 @@ class Arrival {
 
   Result<void> run() {
     if (origin_.in_registry) {
-      TRY(copy_from_registry());
+      OCIRUN_TRY(copy_from_registry());
     } else {
-      TRY(copy_from_this_machine());
+      OCIRUN_TRY(copy_from_this_machine());
     }
-    TRY(write_layout(directory_, top_, origin_.name));
-    TRY_ASSIGN(const ImageSource source, ImageSource::open(path_));
-    TRY_ASSIGN(const Image image, source.find({.reference = top_.digest.text()}));
-    for (const LayerBlob& layer : image.layers) TRY(verify_lent(source, layer));
+    OCIRUN_TRY(write_layout(directory_, top_, origin_.name));
+    OCIRUN_TRY_ASSIGN(const ImageSource source, ImageSource::open(path_));
+    OCIRUN_TRY_ASSIGN(const Image image, source.find({.reference = top_.digest.text()}));
+    for (const LayerBlob& layer : image.layers) OCIRUN_TRY(verify_lent(source, layer));
     return keep_pulled(store_, directory_, blobs_of(image, top_.digest), top_, origin_.name);
   }
 
@@ -91,18 +92,19 @@ class Arrival {
   /// Chooses the manifest for this machine as for every other source, and lets skopeo copy it by
   /// its digest.
   Result<void> copy_from_registry() {
-    TRY_ASSIGN(const std::string first, fetch(origin_.address, origin_.in_registry->digest, top_));
-    TRY(write_layout(directory_, top_, origin_.name));
-    TRY_ASSIGN(const ImageSource source, ImageSource::open(path_));
-    TRY_ASSIGN(Descriptor chosen, source.find_manifest({.reference = top_.digest.text()}));
+    OCIRUN_TRY_ASSIGN(const std::string first,
+                      fetch(origin_.address, origin_.in_registry->digest, top_));
+    OCIRUN_TRY(write_layout(directory_, top_, origin_.name));
+    OCIRUN_TRY_ASSIGN(const ImageSource source, ImageSource::open(path_));
+    OCIRUN_TRY_ASSIGN(Descriptor chosen, source.find_manifest({.reference = top_.digest.text()}));
     const std::string address = origin_.address_of(chosen.digest);
     std::string text = first;
     if (chosen.digest != top_.digest) {
-      TRY_ASSIGN(text, fetch(address, Digest(chosen.digest), chosen));
+      OCIRUN_TRY_ASSIGN(text, fetch(address, Digest(chosen.digest), chosen));
     }
     const std::string name = "manifest " + chosen.digest.text();
-    TRY_ASSIGN(const Manifest manifest, parse_manifest(name, text));
-    TRY(check_no_other_places(name, text));
+    OCIRUN_TRY_ASSIGN(const Manifest manifest, parse_manifest(name, text));
+    OCIRUN_TRY(check_no_other_places(name, text));
     std::uint64_t bytes = kMostDocuments;
     std::vector<Digest> blobs{manifest.config.digest};
     for (const Descriptor& layer : manifest.layers) {
@@ -111,15 +113,15 @@ class Arrival {
       bytes += layer.size;
       blobs.push_back(layer.digest);
     }
-    TRY(lend_blobs(store_, directory_, blobs));
+    OCIRUN_TRY(lend_blobs(store_, directory_, blobs));
     return copy(address, bytes, true);
   }
 
   Result<void> copy_from_this_machine() {
-    TRY(copy(origin_.address, ImageLimits().bytes, false));
-    TRY_ASSIGN(const std::string text,
-               linux::read_file(directory_, "index.json", kMaxDocument, O_NOFOLLOW));
-    TRY_ASSIGN(const Index index, parse_index("index.json", text));
+    OCIRUN_TRY(copy(origin_.address, ImageLimits().bytes, false));
+    OCIRUN_TRY_ASSIGN(const std::string text,
+                      linux::read_file(directory_, "index.json", kMaxDocument, O_NOFOLLOW));
+    OCIRUN_TRY_ASSIGN(const Index index, parse_index("index.json", text));
     if (index.manifests.size() != 1)
       return refuse("skopeo has written {} images instead of one", index.manifests.size());
     top_ = index.manifests.front();
@@ -130,26 +132,28 @@ class Arrival {
   /// `wanted`: the digest that it must have.
   Result<std::string> fetch(const std::string& address, const std::optional<Digest>& wanted,
                             Descriptor& descriptor) {
-    TRY_ASSIGN(std::string text, run_skopeo(pulling_, inspect_words(address, access_), directory_,
-                                            {pulling_.patience, kMostDocuments}, false));
+    OCIRUN_TRY_ASSIGN(std::string text,
+                      run_skopeo(pulling_, inspect_words(address, access_), directory_,
+                                 {pulling_.patience, kMostDocuments}, false));
     const Digest digest =
         digest_of(text, wanted ? wanted->algorithm() : Digest::Algorithm::kSha256);
     if (wanted && digest != *wanted)
       return refuse("the registry has sent a manifest with the digest {} for {}", digest.text(),
                     wanted->text());
-    TRY_ASSIGN(descriptor.media_type, type_of(text));
+    OCIRUN_TRY_ASSIGN(descriptor.media_type, type_of(text));
     descriptor.digest = digest;
     descriptor.size = text.size();
-    TRY_ASSIGN(const UniqueFd blobs, open_or_make_directory(directory_, "blobs", 0700));
-    TRY_ASSIGN(const UniqueFd place,
-               open_or_make_directory(blobs, std::string(digest.algorithm_name()).c_str(), 0700));
-    TRY(linux::replace_file(place, digest.hex(), text, 0600));
+    OCIRUN_TRY_ASSIGN(const UniqueFd blobs, open_or_make_directory(directory_, "blobs", 0700));
+    OCIRUN_TRY_ASSIGN(
+        const UniqueFd place,
+        open_or_make_directory(blobs, std::string(digest.algorithm_name()).c_str(), 0700));
+    OCIRUN_TRY(linux::replace_file(place, digest.hex(), text, 0600));
     return text;
   }
 
   Result<void> copy(const std::string& address, std::uint64_t bytes, bool keeps_digests) {
-    TRY(run_skopeo(pulling_, copy_words(address, path_.string(), access_, keeps_digests),
-                   directory_, {pulling_.patience, bytes}, true));
+    OCIRUN_TRY(run_skopeo(pulling_, copy_words(address, path_.string(), access_, keeps_digests),
+                          directory_, {pulling_.patience, bytes}, true));
     return {};
   }
 
@@ -158,7 +162,7 @@ class Arrival {
   Result<void> verify_lent(const ImageSource& source, const LayerBlob& layer) {
     auto verified = verify_layer(source, layer);
     if (verified) return {};
-    TRY_ASSIGN(const bool was_lent, take_back(store_, directory_, *layer.digest));
+    OCIRUN_TRY_ASSIGN(const bool was_lent, take_back(store_, directory_, *layer.digest));
     if (!was_lent) return verified;
     return within(std::move(verified),
                   "the store had a damaged layer, which is removed now: pull again");

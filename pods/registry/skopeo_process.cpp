@@ -41,7 +41,7 @@ std::uint64_t bytes_below(Fd directory, int depth = 0) {
     }
     return {};
   };
-  static_cast<void>(linux::for_each_entry(directory, add));
+  ignore(linux::for_each_entry(directory, add));
   return sum;
 }
 
@@ -71,12 +71,12 @@ Result<std::vector<std::string>> environment_for(const Pulling& pulling) {
     variables.emplace_back(*variable);
   if (!pulling.is_ordinary) return variables;
   const auto own_id = [](linux::IdKind kind) -> Result<std::uint32_t> {
-    TRY_ASSIGN(const std::vector<linux::IdMapping> map, linux::own_id_map(kind));
+    OCIRUN_TRY_ASSIGN(const std::vector<linux::IdMapping> map, linux::own_id_map(kind));
     const auto root = std::ranges::find(map, 0U, &linux::IdMapping::container_id);
     return root == map.end() ? 0U : root->host_id;
   };
-  TRY_ASSIGN(const std::uint32_t user, own_id(linux::IdKind::kUser));
-  TRY_ASSIGN(const std::uint32_t group, own_id(linux::IdKind::kGroup));
+  OCIRUN_TRY_ASSIGN(const std::uint32_t user, own_id(linux::IdKind::kUser));
+  OCIRUN_TRY_ASSIGN(const std::uint32_t group, own_id(linux::IdKind::kGroup));
   variables.emplace_back("_CONTAINERS_USERNS_CONFIGURED=done");
   variables.push_back(fmt::format("_CONTAINERS_ROOTLESS_UID={}", user));
   variables.push_back(fmt::format("_CONTAINERS_ROOTLESS_GID={}", group));
@@ -181,17 +181,18 @@ Result<std::string> run_skopeo(const Pulling& pulling, const std::vector<std::st
         "NAME=SOURCE and --images DIR take images that are on this machine");
   std::vector<std::string> line = words;
   line.insert(line.begin(), pulling.skopeo);
-  TRY_ASSIGN(std::vector<std::string> environment, environment_for(pulling));
+  OCIRUN_TRY_ASSIGN(std::vector<std::string> environment, environment_for(pulling));
   const linux::ExecArguments arguments(std::move(line), std::move(environment));
-  TRY_ASSIGN(linux::Pipe printed, linux::make_pipe());
-  TRY_ASSIGN(linux::Pipe said, linux::make_pipe());
-  TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
+  OCIRUN_TRY_ASSIGN(linux::Pipe printed, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Pipe said, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
   const bool on_terminal = shows_progress && pulling.terminal.value >= 0;
-  TRY_ASSIGN(linux::Child child,
-             within(linux::spawn(pulling.skopeo.c_str(), arguments, arguments.envp(),
-                                 {nothing, on_terminal ? pulling.terminal : Fd(printed.writer),
-                                  said.writer}),
-                    "execute {}", pulling.skopeo));
+  OCIRUN_TRY_ASSIGN(
+      linux::Child child,
+      within(
+          linux::spawn(pulling.skopeo.c_str(), arguments, arguments.envp(),
+                       {nothing, on_terminal ? pulling.terminal : Fd(printed.writer), said.writer}),
+          "execute {}", pulling.skopeo));
   printed.writer.reset();
   said.writer.reset();
   return Run(std::move(child), std::move(printed.reader), std::move(said.reader), watched, limits)

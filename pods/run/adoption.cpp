@@ -16,13 +16,13 @@ Result<void> Launching::start_keeper() {
   KeptPod kept;
   kept.has_metadata = metadata_.has_value();
   kept.locks = locks_.size();
-  TRY_ASSIGN(keeper_, Keeper::start([&](const linux::ProcessIdentity& keeper) {
-               kept.keeper = keeper;
-               return write_kept_pod(directory_.fd(), kept);
-             }));
+  OCIRUN_TRY_ASSIGN(keeper_, Keeper::start([&](const linux::ProcessIdentity& keeper) {
+                      kept.keeper = keeper;
+                      return write_kept_pod(directory_.fd(), kept);
+                    }));
   for (std::size_t i = 0; i < locks_.size(); ++i)
-    TRY(keeper_->keep(Keeper::lock_slot(ready_.size(), i), std::array{Fd(locks_[i])}));
-  if (metadata_) TRY(keeper_->keep(Keeper::kMetadata, metadata_->to_keep()));
+    OCIRUN_TRY(keeper_->keep(Keeper::lock_slot(ready_.size(), i), std::array{Fd(locks_[i])}));
+  if (metadata_) OCIRUN_TRY(keeper_->keep(Keeper::kMetadata, metadata_->to_keep()));
   for (const ReadyContainer& ready : ready_) {
     const auto image = images_.of.find(ready.container);
     kept.containers.push_back(
@@ -33,21 +33,21 @@ Result<void> Launching::start_keeper() {
 
 Result<int> Launching::adopt(PodRecord record) {
   record_ = std::move(record);
-  TRY_ASSIGN(const KeptPod kept, read_kept_pod(directory_.fd()));
-  TRY_ASSIGN(keeper_, Keeper::find(kept.keeper));
-  TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
-  TRY(find_processes());
-  TRY_ASSIGN(host_mounts_, linux::sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
-  TRY(keeper_->enter_mount_namespace());
-  TRY(open_here());
-  TRY(resume_surroundings(kept));
-  TRY(reopen_containers(kept));
-  TRY_ASSIGN(PodServices services, make_services(events));
-  TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
-  TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
+  OCIRUN_TRY_ASSIGN(const KeptPod kept, read_kept_pod(directory_.fd()));
+  OCIRUN_TRY_ASSIGN(keeper_, Keeper::find(kept.keeper));
+  OCIRUN_TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
+  OCIRUN_TRY(find_processes());
+  OCIRUN_TRY_ASSIGN(host_mounts_, linux::sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
+  OCIRUN_TRY(keeper_->enter_mount_namespace());
+  OCIRUN_TRY(open_here());
+  OCIRUN_TRY(resume_surroundings(kept));
+  OCIRUN_TRY(reopen_containers(kept));
+  OCIRUN_TRY_ASSIGN(PodServices services, make_services(events));
+  OCIRUN_TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
+  OCIRUN_TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
   record_.metadata = {};
   record_.reason.clear();
-  TRY(write_record(directory_.fd(), record_));
+  OCIRUN_TRY(write_record(directory_.fd(), record_));
   images_.store_lock.reset();  // the record names the images
   Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
   return supervisor.go_on(std::move(adopted_), listener_.announce);
@@ -56,21 +56,21 @@ Result<int> Launching::adopt(PodRecord record) {
 /// Finds the programs that run, and watches all processes of the pod.
 Result<void> Launching::find_processes() {
   const auto watch = [&](const linux::ProcessIdentity& process) -> Result<void> {
-    TRY_ASSIGN(linux::ProcessEnd end, linux::ProcessEnd::watch(process));
+    OCIRUN_TRY_ASSIGN(linux::ProcessEnd end, linux::ProcessEnd::watch(process));
     adopted_.ends.emplace(process.pid, std::move(end));
     return {};
   };
-  TRY(within(watch(record_.holder), "the holder of the pod's namespaces"));
-  TRY(within(watch(keeper_->process()), "the keeper of the pod"));
-  if (still_runs(record_, record_.forwarder)) TRY(watch(record_.forwarder));
+  OCIRUN_TRY(within(watch(record_.holder), "the holder of the pod's namespaces"));
+  OCIRUN_TRY(within(watch(keeper_->process()), "the keeper of the pod"));
+  if (still_runs(record_, record_.forwarder)) OCIRUN_TRY(watch(record_.forwarder));
   for (const ContainerRecord& container : record_.containers) {
     std::optional<int>& program = adopted_.programs.emplace_back();
-    TRY_ASSIGN(program, runtime_.find_program(container));
+    OCIRUN_TRY_ASSIGN(program, runtime_.find_program(container));
     if (!program) continue;
     const auto process = linux::identify_process(*program);
     const auto watched = process ? watch(*process) : Result<void>(std::unexpected(process.error()));
     // The pid may have been reused before it was watched.
-    TRY_ASSIGN(const auto again, runtime_.find_program(container));
+    OCIRUN_TRY_ASSIGN(const auto again, runtime_.find_program(container));
     if (again && !watched) return watched;
     if (!again) {
       adopted_.ends.erase(*program);
@@ -82,19 +82,20 @@ Result<void> Launching::find_processes() {
 
 Result<void> Launching::resume_surroundings(const KeptPod& kept) {
   for (std::size_t i = 0; i < kept.locks; ++i) {
-    TRY_ASSIGN(UniqueFd lock, keeper_->take(Keeper::lock_slot(record_.containers.size(), i)));
+    OCIRUN_TRY_ASSIGN(UniqueFd lock,
+                      keeper_->take(Keeper::lock_slot(record_.containers.size(), i)));
     locks_.push_back(std::move(lock));
   }
   if (kept.has_metadata) {
-    TRY_ASSIGN(UniqueFd socket, keeper_->take(Keeper::kMetadata));
-    TRY_ASSIGN(UniqueFd content, keeper_->take(Keeper::kMetadata + 1));
+    OCIRUN_TRY_ASSIGN(UniqueFd socket, keeper_->take(Keeper::kMetadata));
+    OCIRUN_TRY_ASSIGN(UniqueFd content, keeper_->take(Keeper::kMetadata + 1));
     metadata_ = MetadataService::resume(std::move(socket), std::move(content),
                                         directory_.path().string(), metadata_cgroup());
   }
   if (!network_.shared.empty()) {
-    TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder,
-                                               network_alias(workload_.pod, record_.name)));
-    TRY(show_members());
+    OCIRUN_TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder,
+                                                      network_alias(workload_.pod, record_.name)));
+    OCIRUN_TRY(show_members());
   }
   if (network_.pasta.empty()) return {};
   make_forwarder();
@@ -109,9 +110,10 @@ Result<void> Launching::reopen_containers(const KeptPod& kept) {
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const std::string& name = containers[i]->name;
     const std::string bundle = directory_.path(fmt::format("{}/{}", kContainers, name));
-    TRY_ASSIGN(ReadyContainer ready,
-               within(reopen_container(kept.containers[i], *containers[i], images_.store, bundle),
-                      "container \"{}\"", name));
+    OCIRUN_TRY_ASSIGN(
+        ReadyContainer ready,
+        within(reopen_container(kept.containers[i], *containers[i], images_.store, bundle),
+               "container \"{}\"", name));
     ready_.push_back(std::move(ready));
   }
   return {};

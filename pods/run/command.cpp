@@ -16,26 +16,27 @@
 namespace ocirun::pods {
 
 Result<Command> Command::run(std::span<const std::string> words, std::string what) {
-  TRY_ASSIGN(linux::Pipe errors, within(linux::make_pipe(), what));
-  TRY_ASSIGN(Command command, run(words, {.out = Fd{-1}, .err = errors.writer}, std::move(what)));
+  OCIRUN_TRY_ASSIGN(linux::Pipe errors, within(linux::make_pipe(), what));
+  OCIRUN_TRY_ASSIGN(Command command,
+                    run(words, {.out = Fd{-1}, .err = errors.writer}, std::move(what)));
   command.errors_ = std::move(errors.reader);
   return command;
 }
 
 Result<Command> Command::run(std::span<const std::string> words, const Streams& streams,
                              std::string what) {
-  TRY_ASSIGN(linux::Child child, within(start_program(words, streams), what));
+  OCIRUN_TRY_ASSIGN(linux::Child child, within(start_program(words, streams), what));
   return Command(std::move(child), std::move(what));
 }
 
 Result<Command> Command::call(const std::function<Result<void>()>& act, std::string what) {
   const int caller = ::getpid();
-  TRY_ASSIGN(ChildCall call, within(start_in_child([&]() -> Result<void> {
-                                      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-                                      if (::getppid() != caller) ::_exit(1);
-                                      return act();
-                                    }),
-                                    what));
+  OCIRUN_TRY_ASSIGN(ChildCall call, within(start_in_child([&]() -> Result<void> {
+                                             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                                             if (::getppid() != caller) ::_exit(1);
+                                             return act();
+                                           }),
+                                           what));
   Command command(std::move(call.child), std::move(what));
   command.errors_ = std::move(call.report);
   command.is_call_ = true;

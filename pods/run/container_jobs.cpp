@@ -20,7 +20,7 @@ Result<bool> ContainerRun::begin(Job job) {
     if (signalling_) signalling_->kill("was killed because the container is removed");
     signalling_.reset();
     // Whoever adopts the pod must not look for a container that is removed.
-    static_cast<void>(services_.save());
+    ignore(services_.save());
     if (!record_.is_claimed) return false;
   }
   auto begun = in_container([&]() -> Result<Command> {
@@ -47,23 +47,23 @@ Result<bool> ContainerRun::begin(Job job) {
 }
 
 Result<Command> ContainerRun::make_root() {
-  TRY_ASSIGN(Command command, Command::call(
-                                  [&]() -> Result<void> {
-                                    TRY(ready_.root->make());
-                                    return {};
-                                  },
-                                  "the process that makes the root filesystem"));
+  OCIRUN_TRY_ASSIGN(Command command, Command::call(
+                                         [&]() -> Result<void> {
+                                           OCIRUN_TRY(ready_.root->make());
+                                           return {};
+                                         },
+                                         "the process that makes the root filesystem"));
   ready_.root->count_run();
   return command;
 }
 
 Result<Command> ContainerRun::create() {
   // Only now, because an init container may have made the parts.
-  for (const SubPath& part : ready_.parts) TRY(show(part));
-  TRY_ASSIGN(const Streams streams, output_.open());
+  for (const SubPath& part : ready_.parts) OCIRUN_TRY(show(part));
+  OCIRUN_TRY_ASSIGN(const Streams streams, output_.open());
   // Without a keeper the pod cannot be adopted, and its containers go on.
   if (services_.keeper != nullptr)
-    static_cast<void>(services_.keeper->keep(Keeper::output_slot(index_), output_.readers()));
+    ignore(services_.keeper->keep(Keeper::output_slot(index_), output_.readers()));
   auto begun = services_.runtime.begin_create(record_.id, ready_.bundle, streams);
   output_.close_writers();
   return begun;
@@ -103,7 +103,7 @@ Result<void> ContainerRun::finish(int status) {
     return {};
   }
   if (looks_for_rest_) return in_container<void>(refuse("the runtime could not remove it"));
-  TRY_ASSIGN(command_, services_.runtime.begin_state(record_.id));
+  OCIRUN_TRY_ASSIGN(command_, services_.runtime.begin_state(record_.id));
   looks_for_rest_ = true;
   return {};
 }
@@ -123,7 +123,7 @@ Result<void> ContainerRun::finish_claim(int status) {
 Result<void> ContainerRun::finish_create(int status) {
   auto created = command_->outcome(status);
   if (!created) return std::unexpected(explain_create(created.error()));
-  TRY_ASSIGN(record_.pid, in_container(Runtime::read_pid(ready_.bundle)));
+  OCIRUN_TRY_ASSIGN(record_.pid, in_container(Runtime::read_pid(ready_.bundle)));
   if (services_.keeper != nullptr) keep_program();
   oom_kills_.begin(record_);
   services_.events.add("created", record_.name);
@@ -150,8 +150,7 @@ void ContainerRun::keep_program() const {
   const auto program = linux::identify_process(record_.pid);
   if (!program) return;
   const auto pidfd = linux::open_pidfd(*program);
-  if (pidfd)
-    static_cast<void>(services_.keeper->keep(Keeper::program_slot(index_), std::array{Fd(*pidfd)}));
+  if (pidfd) ignore(services_.keeper->keep(Keeper::program_slot(index_), std::array{Fd(*pidfd)}));
 }
 
 }  // namespace ocirun::pods

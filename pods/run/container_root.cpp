@@ -17,13 +17,13 @@ namespace sys = linux::sys;
 
 /// The ids of the process behind the directory `process` of procfs.
 Result<linux::IdMap> ids_of(Fd process) {
-  TRY_ASSIGN(const UniqueFd own, sys::open(namespace_path(0, "user").c_str(), O_RDONLY));
-  TRY_ASSIGN(const UniqueFd other, sys::openat(process, "ns/user", O_RDONLY));
-  TRY_ASSIGN(const bool is_same, sys::is_same_file(own, other));
+  OCIRUN_TRY_ASSIGN(const UniqueFd own, sys::open(namespace_path(0, "user").c_str(), O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd other, sys::openat(process, "ns/user", O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const bool is_same, sys::is_same_file(own, other));
   linux::IdMap map;
   if (is_same) return map;
-  TRY_ASSIGN(map.uids, linux::read_id_map(process, "uid_map"));
-  TRY_ASSIGN(map.gids, linux::read_id_map(process, "gid_map"));
+  OCIRUN_TRY_ASSIGN(map.uids, linux::read_id_map(process, "uid_map"));
+  OCIRUN_TRY_ASSIGN(map.gids, linux::read_id_map(process, "gid_map"));
   return map;
 }
 
@@ -32,17 +32,18 @@ Result<linux::IdMap> ids_of(Fd process) {
 Result<ContainerRoot> open_container_root(const PodRecord& record,
                                           const ContainerRecord& container) {
   auto opened = [&]() -> Result<ContainerRoot> {
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                      linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     // The descriptor stays that of one process, also if its pid is reused.
-    TRY_ASSIGN(const UniqueFd process,
-               procfs.open_file(fmt::format("{}", container.pid), O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(UniqueFd root, sys::openat(process, "root", O_PATH | O_DIRECTORY));
-    TRY_ASSIGN(linux::IdMap ids, ids_of(process));
+    OCIRUN_TRY_ASSIGN(const UniqueFd process,
+                      procfs.open_file(fmt::format("{}", container.pid), O_RDONLY | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(UniqueFd root, sys::openat(process, "root", O_PATH | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(linux::IdMap ids, ids_of(process));
     // The runtime compares the start time of the process that has the pid now.
-    TRY_ASSIGN(const int pid, Runtime(record.runtime).find_pid(container.id));
+    OCIRUN_TRY_ASSIGN(const int pid, Runtime(record.runtime).find_pid(container.id));
     if (pid != container.pid) return refuse("it was started again meanwhile");
     // It is the process of the descriptor if that one has not ended.
-    TRY(within(sys::openat(process, "root", O_PATH | O_DIRECTORY), "its program has ended"));
+    OCIRUN_TRY(within(sys::openat(process, "root", O_PATH | O_DIRECTORY), "its program has ended"));
     return ContainerRoot{.directory = linux::SafeDir(std::move(root)), .ids = std::move(ids)};
   }();
   return within(std::move(opened), "container \"{}\"", container.name);
@@ -56,8 +57,8 @@ Result<OwnerIds> owner_in(const ContainerRoot& root, const OwnerIds& inside) {
     return refuse("the user namespace of the container has no user {} or no group {}",
                   inside.uid.value(), inside.gid.value());
   OwnerIds outside;
-  TRY_ASSIGN(outside.uid, Uid::make(*uid));
-  TRY_ASSIGN(outside.gid, Gid::make(*gid));
+  OCIRUN_TRY_ASSIGN(outside.uid, Uid::make(*uid));
+  OCIRUN_TRY_ASSIGN(outside.gid, Gid::make(*gid));
   return outside;
 }
 

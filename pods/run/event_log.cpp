@@ -18,8 +18,9 @@ constexpr std::size_t kMostDetail = 256;
 }  // namespace
 
 Result<EventLog> EventLog::open(Fd directory, std::string pod) {
-  TRY_ASSIGN(UniqueFd file, linux::sys::openat(directory, kFile,
-                                               O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600));
+  OCIRUN_TRY_ASSIGN(
+      UniqueFd file,
+      linux::sys::openat(directory, kFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600));
   return EventLog(std::move(file), std::move(pod));
 }
 
@@ -37,9 +38,9 @@ void EventLog::add(std::string_view event, std::string_view container, std::stri
   // Otherwise a probe that fails and succeeds by turns could fill the disk. The file is emptied and
   // not replaced, because readers keep it open.
   if (info && info->st_size > kMostBytes) {
-    [[maybe_unused]] const int failed = ::ftruncate(file_.get(), 0);
+    ignore(::ftruncate(file_.get(), 0));
   }
-  static_cast<void>(linux::write_all(file_, std::move(out).take() + "\n"));
+  ignore(linux::write_all(file_, std::move(out).take() + "\n"));
 }
 
 }  // namespace ocirun::pods

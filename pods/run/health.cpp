@@ -73,7 +73,7 @@ std::vector<std::string> Health::command_of(const Question& question) const {
 void Health::ask(Question& question, Clock::time_point now) {
   question.tally.asked(now);
   if (std::holds_alternative<ExecProbe>(question.probe.question))
-    static_cast<void>(linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file_of(question).c_str(), 0));
+    ignore(linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file_of(question).c_str(), 0));
   auto asked = pods::ask(question.probe, network_, command_of(question));
   if (!asked) {
     question.answer = Answer{.is_success = false, .reason = asked.error().message()};

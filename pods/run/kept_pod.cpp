@@ -91,8 +91,8 @@ Result<void> write_kept_pod(Fd directory, const KeptPod& pod) {
 }
 
 Result<KeptPod> read_kept_pod(Fd directory) {
-  TRY_ASSIGN(const std::string text,
-             linux::read_file(directory, kKeptFile, bundle::Document::kMaxSize, O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    linux::read_file(directory, kKeptFile, bundle::Document::kMaxSize, O_NOFOLLOW));
   bundle::Document document;
   bundle::Report report;
   KeptPod pod;
@@ -124,9 +124,10 @@ Result<ReadyContainer> reopen_container(const KeptContainer& kept, const Contain
                        .warnings = {}};
   ready.launch.args = {kept.program};
   if (!kept.has_root) return ready;
-  TRY_ASSIGN(UniqueFd made, linux::sys::open(bundle.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  TRY_ASSIGN(ready.root, Root::open(store, kept.layers, std::move(made), bundle));
-  TRY(ready.root->find_last_run());
+  OCIRUN_TRY_ASSIGN(UniqueFd made,
+                    linux::sys::open(bundle.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(ready.root, Root::open(store, kept.layers, std::move(made), bundle));
+  OCIRUN_TRY(ready.root->find_last_run());
   return ready;
 }
 

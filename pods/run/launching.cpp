@@ -41,39 +41,40 @@ Launching::Launching(Workload& workload, const Settings& settings, PodDirectory 
       runtime_(settings.runtime) {}
 
 Result<int> Launching::run() {
-  TRY(begin_record());
-  TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
-  TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
-  TRY(enter_own_mount_namespace());
-  TRY(open_here());
-  TRY(signals_.check());
-  TRY(start_surroundings());
-  TRY(signals_.check());
-  TRY_ASSIGN(Volumes volumes, prepare_volumes(workload_, settings_.given,
-                                              {.fd = here_, .path = directory_.path().string()},
-                                              Reach::kMounted, settings_.data.string() + "/locks"));
+  OCIRUN_TRY(begin_record());
+  OCIRUN_TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
+  OCIRUN_TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
+  OCIRUN_TRY(enter_own_mount_namespace());
+  OCIRUN_TRY(open_here());
+  OCIRUN_TRY(signals_.check());
+  OCIRUN_TRY(start_surroundings());
+  OCIRUN_TRY(signals_.check());
+  OCIRUN_TRY_ASSIGN(
+      Volumes volumes,
+      prepare_volumes(workload_, settings_.given, {.fd = here_, .path = directory_.path().string()},
+                      Reach::kMounted, settings_.data.string() + "/locks"));
   locks_ = std::move(volumes.locks);
   if (listener_.warn)
     for (const std::string& warning : volumes.warnings) listener_.warn(warning);
-  TRY_ASSIGN(const PodDevices devices, take_devices());
+  OCIRUN_TRY_ASSIGN(const PodDevices devices, take_devices());
   if (settings_.has_metadata) {
-    TRY_ASSIGN(const UniqueFd network, open_network());
-    TRY_ASSIGN(metadata_, MetadataService::listen(network, ports_of_apps()));
+    OCIRUN_TRY_ASSIGN(const UniqueFd network, open_network());
+    OCIRUN_TRY_ASSIGN(metadata_, MetadataService::listen(network, ports_of_apps()));
     workload_.pod.metadata_url = metadata_->url();
   }
-  TRY(prepare_containers(volumes, devices));
-  if (metadata_) TRY(within(start_metadata(), "metadata service"));
-  TRY(start_keeper());
-  TRY_ASSIGN(PodServices services, make_services(events));
-  TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
-  TRY(signals_.check());
+  OCIRUN_TRY(prepare_containers(volumes, devices));
+  if (metadata_) OCIRUN_TRY(within(start_metadata(), "metadata service"));
+  OCIRUN_TRY(start_keeper());
+  OCIRUN_TRY_ASSIGN(PodServices services, make_services(events));
+  OCIRUN_TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
+  OCIRUN_TRY(signals_.check());
   volumes.made.keep();
   Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
   return supervisor.run(listener_.announce);
 }
 
 Result<PodServices> Launching::make_services(EventLog& events) {
-  TRY_ASSIGN(UniqueFd network, open_network());
+  OCIRUN_TRY_ASSIGN(UniqueFd network, open_network());
   return PodServices{.workload = workload_,
                      .runtime = runtime_,
                      .events = events,
@@ -93,7 +94,7 @@ Result<PodServices> Launching::make_services(EventLog& events) {
 Result<std::deque<ContainerRun>> Launching::make_runs(PodServices& services) {
   std::deque<ContainerRun> runs;
   for (std::size_t i = 0; i < ready_.size(); ++i) {
-    TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i]));
+    OCIRUN_TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i]));
     runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], i, services);
   }
   return runs;
@@ -121,8 +122,8 @@ Result<UniqueFd> Launching::open_network() const {
 }
 
 Result<void> Launching::open_here() {
-  TRY_ASSIGN(here_, directory_.open_again());
-  TRY_ASSIGN(images_.store, Store::open_in(settings_.data));
+  OCIRUN_TRY_ASSIGN(here_, directory_.open_again());
+  OCIRUN_TRY_ASSIGN(images_.store, Store::open_in(settings_.data));
   return {};
 }
 
@@ -132,8 +133,8 @@ Result<void> Launching::begin_record() {
   record_.kind = shown_kind(pod);
   record_.runtime = settings_.runtime;
   record_.grace = settings_.grace;
-  TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
-  TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
+  OCIRUN_TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
+  OCIRUN_TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
   record_.log_directory =
       settings_.log_directory.empty() ? directory_.path("logs") : settings_.log_directory;
   for (const Container* container : all_containers(pod)) {
@@ -144,21 +145,22 @@ Result<void> Launching::begin_record() {
     record_.containers.push_back(std::move(entry));
   }
   for (const auto& [container, image] : images_.of) record_.images.push_back(image.digest.text());
-  TRY(write_record(directory_.fd(), record_));
+  OCIRUN_TRY(write_record(directory_.fd(), record_));
   images_.store_lock.reset();  // the record names the images now
   return {};
 }
 
 Result<void> Launching::start_surroundings() {
-  TRY(start_cgroup());
-  TRY_ASSIGN(record_.holder, start_holder(sharing(), record_.name, directory_.path().string(),
-                                          [&](const linux::ProcessIdentity& holder) {
-                                            record_.holder = holder;
-                                            return write_record(directory_.fd(), record_);
-                                          }));
+  OCIRUN_TRY(start_cgroup());
+  OCIRUN_TRY_ASSIGN(record_.holder,
+                    start_holder(sharing(), record_.name, directory_.path().string(),
+                                 [&](const linux::ProcessIdentity& holder) {
+                                   record_.holder = holder;
+                                   return write_record(directory_.fd(), record_);
+                                 }));
   if (!network_.shared.empty()) {
-    TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder,
-                                             network_alias(workload_.pod, record_.name)));
+    OCIRUN_TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder,
+                                                    network_alias(workload_.pod, record_.name)));
   }
   if (network_.pasta.empty()) return {};
   make_forwarder();
@@ -178,14 +180,14 @@ Result<void> Launching::start_cgroup() {
   std::string path = cgroup_;
   if (settings_.systemd_cgroups) {
     slice = slice_name_for(record_.name);
-    TRY_ASSIGN(path, find_pod_slice(slice));
+    OCIRUN_TRY_ASSIGN(path, find_pod_slice(slice));
   }
   if (path.empty()) return {};
   // A process that finds the cgroup in the record may kill everything in it.
-  TRY(check_unused(path));
+  OCIRUN_TRY(check_unused(path));
   record_.cgroup = std::move(path);
   record_.slice = std::move(slice);
-  TRY(write_record(directory_.fd(), record_));
+  OCIRUN_TRY(write_record(directory_.fd(), record_));
   const Amounts& limits = workload_.pod.limits;
   return record_.slice.empty() ? make_pod_cgroup(record_.cgroup, limits)
                                : make_pod_slice(record_.cgroup, record_.name, limits);
@@ -207,13 +209,13 @@ std::string Launching::cgroups_path_of(const std::string& container) const {
 }
 
 Result<void> Launching::show_members() {
-  TRY_ASSIGN(UniqueFd etc, sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(UniqueFd etc, sys::openat(here_, "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   return membership_->show_members_in(std::move(etc));
 }
 
 Result<PodDevices> Launching::take_devices() {
-  TRY_ASSIGN(PodDevices devices,
-             prepare_devices(workload_, settings_.given, settings_.data.string() + "/locks"));
+  OCIRUN_TRY_ASSIGN(PodDevices devices, prepare_devices(workload_, settings_.given,
+                                                        settings_.data.string() + "/locks"));
   for (UniqueFd& lock : devices.locks) locks_.push_back(std::move(lock));
   if (listener_.warn)
     for (const std::string& warning : devices.warnings) listener_.warn(warning);
@@ -225,10 +227,10 @@ Result<PodDevices> Launching::take_devices() {
 }
 
 Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevices& devices) {
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(
       const std::vector<BoundPath> files,
       write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
-  if (membership_) TRY(show_members());
+  if (membership_) OCIRUN_TRY(show_members());
   const Surroundings surroundings{
       .shared = shared(),
       .hostname = {},
@@ -236,16 +238,16 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
       .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
       .powers = powers_here(!record_.cgroup.empty(), network_.own_network),
       .ids = {}};
-  TRY_ASSIGN(ready_,
-             make_bundles_below({.workload = workload_,
-                                 .given = settings_.given,
-                                 .store = images_.store,
-                                 .images = images_.of,
-                                 .volumes = volumes,
-                                 .devices = devices,
-                                 .surroundings = surroundings,
-                                 .network_files = files},
-                                {.fd = here_, .path = directory_.path().string()}, kContainers));
+  OCIRUN_TRY_ASSIGN(
+      ready_, make_bundles_below({.workload = workload_,
+                                  .given = settings_.given,
+                                  .store = images_.store,
+                                  .images = images_.of,
+                                  .volumes = volumes,
+                                  .devices = devices,
+                                  .surroundings = surroundings,
+                                  .network_files = files},
+                                 {.fd = here_, .path = directory_.path().string()}, kContainers));
   if (listener_.warn)
     for (const ReadyContainer& ready : ready_)
       for (const std::string& warning : ready.warnings) listener_.warn(warning);
@@ -264,10 +266,11 @@ std::vector<std::uint16_t> Launching::ports_of_apps() const {
 }
 
 Result<void> Launching::start_metadata() {
-  TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
+  OCIRUN_TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
   reified.forwards_app_ports = !network_.forwards.empty();
-  TRY_ASSIGN(record_.metadata, metadata_->start(resources_of(workload_, reified, metadata_->uuid()),
-                                                directory_.path().string(), metadata_cgroup()));
+  OCIRUN_TRY_ASSIGN(record_.metadata,
+                    metadata_->start(resources_of(workload_, reified, metadata_->uuid()),
+                                     directory_.path().string(), metadata_cgroup()));
   return write_record(directory_.fd(), record_);
 }
 
@@ -279,8 +282,8 @@ std::string Launching::metadata_cgroup() const {
 }
 
 Result<ContainerOutput> Launching::open_output(const ContainerRecord& container) {
-  TRY_ASSIGN(UniqueFd logs,
-             within(open_or_make_directory(HostPath(record_.log_directory)), "log directory"));
+  OCIRUN_TRY_ASSIGN(UniqueFd logs, within(open_or_make_directory(HostPath(record_.log_directory)),
+                                          "log directory"));
   LinePrinter print;
   if (listener_.print)
     print = [this, name = container.name](Stream stream, std::string_view line) {

@@ -18,7 +18,7 @@ namespace {
 
 Result<void> end_process(const PodRecord& record, const linux::ProcessIdentity& process) {
   if (!still_runs(record, process)) return {};
-  TRY_ASSIGN(const linux::ProcessEnd end, linux::ProcessEnd::watch(process));
+  OCIRUN_TRY_ASSIGN(const linux::ProcessEnd end, linux::ProcessEnd::watch(process));
   auto sent = linux::send_signal(process, SIGKILL);
   if (!sent && sent.error().number() != ESRCH) return sent;
   if (!end.comes_within(std::chrono::seconds(5)))
@@ -124,10 +124,10 @@ Result<void> kill_supervisor(const PodRecord& record) {
 }  // namespace
 
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
-  TRY_ASSIGN(PodRecord record, record_of(directory));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(PodRecord record, record_of(directory));
   PodView view{.record = std::move(record), .is_supervised = false, .network = {}};
-  TRY_ASSIGN(view.network, network_place(directory));
+  OCIRUN_TRY_ASSIGN(view.network, network_place(directory));
   view.is_supervised = is_supervised(view.record);
   const bool should_run =
       view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;
@@ -160,8 +160,8 @@ void look_at_programs(PodRecord& record) {
 
 Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
                                               std::optional<std::chrono::seconds> grace) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
-  TRY_ASSIGN(const PodRecord record, record_of(directory));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(const PodRecord record, record_of(directory));
   if (!is_supervised(record)) return std::nullopt;
   auto end = linux::ProcessEnd::watch(record.supervisor);
   if (!end && end.error().number() == ESRCH) return std::nullopt;
@@ -184,10 +184,10 @@ Result<void> await_stop(const StoppingPod& pod) {
 }
 
 Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
-  TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
-  TRY_ASSIGN(const PodRecord record, record_of(directory));
-  TRY(take_down(directory, record));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
+  OCIRUN_TRY_ASSIGN(const PodRecord record, record_of(directory));
+  OCIRUN_TRY(take_down(directory, record));
   return record_end(directory, record, Left::kNothing);
 }
 
@@ -195,21 +195,21 @@ Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Forc
   const auto opened = pods.open_pod(name);
   if (!opened) {
     if (opened.error().number() != ENOENT) return std::unexpected(opened.error());
-    TRY_ASSIGN(const bool had_left, pods.remove_left(name));
+    OCIRUN_TRY_ASSIGN(const bool had_left, pods.remove_left(name));
     if (had_left) return {};
     return std::unexpected(opened.error());
   }
   const PodDirectory& directory = *opened;
-  TRY_ASSIGN(const PodRecord record, record_of(directory));
+  OCIRUN_TRY_ASSIGN(const PodRecord record, record_of(directory));
   if (is_supervised(record) && force == Force::kNo)
     return refuse("the pod \"{0}\" runs: `ocirun pod stop {0}` first, or --force", name);
-  TRY(kill_supervisor(record));
-  TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
+  OCIRUN_TRY(kill_supervisor(record));
+  OCIRUN_TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   // The supervisor may have recorded more before it was killed.
-  TRY_ASSIGN(const PodRecord left, record_of(directory));
-  TRY(take_down(directory, left));
-  TRY(directory.remove());
-  TRY(pods.remove_left(name));
+  OCIRUN_TRY_ASSIGN(const PodRecord left, record_of(directory));
+  OCIRUN_TRY(take_down(directory, left));
+  OCIRUN_TRY(directory.remove());
+  OCIRUN_TRY(pods.remove_left(name));
   return {};
 }
 

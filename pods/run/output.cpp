@@ -30,13 +30,13 @@ Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std:
     on_line = [print = std::move(print)](Stream stream, std::string_view text, bool) {
       print(stream, text);
     };
-  TRY_ASSIGN(LogWriter log, LogWriter::open(directory, name, {}, std::move(on_line)));
+  OCIRUN_TRY_ASSIGN(LogWriter log, LogWriter::open(directory, name, {}, std::move(on_line)));
   return ContainerOutput(std::move(directory), std::move(log));
 }
 
 Result<Streams> ContainerOutput::open() {
   for (linux::Pipe& pipe : pipes_) {
-    TRY_ASSIGN(linux::Pipe made, linux::make_pipe());
+    OCIRUN_TRY_ASSIGN(linux::Pipe made, linux::make_pipe());
     const int flags = ::fcntl(made.reader.get(), F_GETFL);
     if (flags < 0 || ::fcntl(made.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
       return fail(errno, "set up the container's output");
@@ -72,9 +72,8 @@ bool ContainerOutput::read_once(std::size_t stream) {
     reader.reset();
     return false;
   }
-  static_cast<void>(log_.write(kStreams[stream],
-                               std::string_view(piece.data(), static_cast<std::size_t>(count)),
-                               wall_clock()));
+  ignore(log_.write(kStreams[stream],
+                    std::string_view(piece.data(), static_cast<std::size_t>(count)), wall_clock()));
   return true;
 }
 
@@ -103,7 +102,7 @@ void ContainerOutput::finish() {
     }
     pipes_[stream].reader.reset();
   }
-  static_cast<void>(log_.flush(wall_clock()));
+  ignore(log_.flush(wall_clock()));
 }
 
 std::string ContainerOutput::take_error() {
@@ -136,11 +135,10 @@ void tell_last_lines(const PodRecord& record, const LastLines& tell) {
     std::vector<std::string> lines;
     const LogQuery query{.since = {}, .tail = kLines, .follow = false};
     // A log that cannot be read tells nothing: the error of the start is told in any case.
-    static_cast<void>(
-        read_log(*logs, container.id, query, [&](const LogLine& line) -> Result<void> {
-          lines.push_back(line.text);
-          return {};
-        }));
+    ignore(read_log(*logs, container.id, query, [&](const LogLine& line) -> Result<void> {
+      lines.push_back(line.text);
+      return {};
+    }));
     tell(container.name, lines);
   }
 }

@@ -50,7 +50,7 @@ void add_secrets(Fingerprint& fingerprint, const Workload& workload, const Given
 /// itself, so that the same request would find others now.
 Result<void> add_device_files(Fingerprint& fingerprint, const Workload& workload,
                               const Given& given) {
-  TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
+  OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
   for (const auto& [file, text] : devices.files) fingerprint.add({"devices", file, text});
   return {};
 }
@@ -87,7 +87,7 @@ Result<void> stop_and_delete(const PodsDirectory& pods, const Settings& settings
                              const Note& note) {
   const auto stopping = begin_stop(pods, settings.name, settings.grace_of_old);
   if (!stopping) return unless_gone(std::unexpected(stopping.error()));
-  if (*stopping) TRY(await_stop(**stopping));
+  if (*stopping) OCIRUN_TRY(await_stop(**stopping));
   return delete_old(pods, settings.name, note);
 }
 
@@ -101,16 +101,16 @@ Result<std::string> fingerprint_of(const Workload& workload, const Settings& set
   fingerprint.add(settings.runtime);
   fingerprint.add(settings.log_directory);
   for (const auto& [name, binding] : settings.given.volumes) {
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
+    OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
     fingerprint.add({"volume", name, path.string(), binding.read_only ? "ro" : "rw"});
   }
   for (const auto& [name, value] : settings.given.variables)
     fingerprint.add({"variable", name, value});
   add_secrets(fingerprint, workload, settings.given);
-  TRY(add_device_files(fingerprint, workload, settings.given));
+  OCIRUN_TRY(add_device_files(fingerprint, workload, settings.given));
   for (const Container* container : all_containers(workload.pod)) {
     const auto image = images.of.find(container);
-    TRY_ASSIGN(const SeccompChoice seccomp, seccomp_of(*container, settings.given));
+    OCIRUN_TRY_ASSIGN(const SeccompChoice seccomp, seccomp_of(*container, settings.given));
     fingerprint.add({"container", image == images.of.end() ? "" : image->second.digest.text(),
                      container->bundle ? container->bundle->directory : "",
                      fmt::format("{}", static_cast<int>(seccomp.kind)), seccomp.profile});
@@ -136,7 +136,7 @@ Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
   if (!directory) return std::unexpected(directory.error());
   const auto record = read_record(directory->fd());
   if (record && died_with_the_machine(*record)) {
-    TRY(delete_old(pods, name, note));
+    OCIRUN_TRY(delete_old(pods, name, note));
     return Room::kFree;
   }
   if (settings.replace == Replace::kNo) return Room::kFree;
@@ -146,11 +146,11 @@ Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
   if (settings.replace == Replace::kIfOther && runs_well && request &&
       request->fingerprint == fingerprint)
     return Room::kUnchanged;
-  TRY(within(try_new(), "the pod \"{}\" stays as it is", name));
+  OCIRUN_TRY(within(try_new(), "the pod \"{}\" stays as it is", name));
   if (is_up && note)
     note(fmt::format("stopping the pod \"{}\", which may take {} s", name,
                      settings.grace_of_old.value_or(record->grace).count()));
-  TRY(within(stop_and_delete(pods, settings, note), "replace the pod \"{}\"", name));
+  OCIRUN_TRY(within(stop_and_delete(pods, settings, note), "replace the pod \"{}\"", name));
   return Room::kReplaced;
 }
 

@@ -27,28 +27,28 @@ Result<std::size_t> index_of(const PodRecord& record, const std::string& contain
 
 Result<void> restart_container(const PodsDirectory& pods, const std::string& name,
                                const std::string& container) {
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
-  TRY_ASSIGN(const PodView view, view_pod(pods, name));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, name));
   if (!view.is_supervised || view.record.status != PodStatus::kRunning)
     return refuse(
         "the pod is {}, and a container can be restarted in a running pod only: without "
         "-c, `ocirun pod restart` starts the whole pod",
         name_of(view.record.status));
-  TRY_ASSIGN(const std::size_t index, index_of(view.record, container));
+  OCIRUN_TRY_ASSIGN(const std::size_t index, index_of(view.record, container));
   const std::uint32_t before = view.record.containers[index].restarts;
   const auto limit = view.record.grace + kPatienceForStart;
   linux::Patience patience(limit);
   std::string reason = "the supervisor has not answered";
   auto ask = std::chrono::steady_clock::now();
   do {
-    TRY_ASSIGN(const PodRecord now, read_record(directory.fd()));
+    OCIRUN_TRY_ASSIGN(const PodRecord now, read_record(directory.fd()));
     if (!is_supervised(now)) return refuse("the pod has ended meanwhile");
     const ContainerRecord& record = now.containers.at(index);
     if (record.restarts != before && record.status == ContainerStatus::kRunning) return {};
     if (!record.reason.empty()) reason = record.reason;
     // Again: the kernel drops a signal while the same one, for another container, is pending.
     if (record.restarts != before || std::chrono::steady_clock::now() < ask) continue;
-    TRY(ask_to_restart(view.record.supervisor, RestartRequest::of(index, before)));
+    OCIRUN_TRY(ask_to_restart(view.record.supervisor, RestartRequest::of(index, before)));
     ask += std::chrono::seconds(2);
   } while (patience.wait());
   return refuse("container \"{}\" was not restarted within {} s: {}", container, limit.count(),

@@ -54,9 +54,9 @@ Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
     return forward.place == nullptr ? checked
                                     : within(std::move(checked), workload.at(forward.place));
   };
-  for (const Forward& forward : network.forwards) TRY(check(forward));
+  for (const Forward& forward : network.forwards) OCIRUN_TRY(check(forward));
   if (network.visible() != Network::kHost || !warn) return {};
-  TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(workload.pod));
+  OCIRUN_TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(workload.pod));
   for (const Forward& forward : forwards)
     if (const auto checked = check(forward); !checked) warn(checked.error().message());
   return {};
@@ -80,18 +80,18 @@ struct Claim {
 /// Makes and locks the directory of the pod, and keeps the request of `run` there.
 Result<Claim> claim_name(const PodsDirectory& pods, const Settings& settings,
                          const std::string& fingerprint) {
-  TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
+  OCIRUN_TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
   auto claimed = [&]() -> Result<UniqueFd> {
-    TRY_ASSIGN(UniqueFd lock, directory.lock());
+    OCIRUN_TRY_ASSIGN(UniqueFd lock, directory.lock());
     RunRequest request = settings.request;
     request.fingerprint = fingerprint;
-    TRY(write_request(directory.fd(), request));
+    OCIRUN_TRY(write_request(directory.fd(), request));
     return lock;
   }();
   if (claimed) return Claim{.directory = std::move(directory), .lock = *std::move(claimed)};
   // EAGAIN, ENOENT: a `delete` has found the directory, and removes it.
   const int number = claimed.error().number();
-  if (number != EAGAIN && number != ENOENT) static_cast<void>(directory.remove());
+  if (number != EAGAIN && number != ENOENT) ignore(directory.remove());
   return std::unexpected(claimed.error());
 }
 
@@ -106,7 +106,7 @@ Result<void> end_pod(Launching& launching, const Result<int>& status, bool is_wa
   if (!status && !taken_down)
     return refuse("{}; and what was started could not be removed: {}", status.error().message(),
                   taken_down.error().message());
-  TRY(taken_down);
+  OCIRUN_TRY(taken_down);
   return cleaned;
 }
 
@@ -114,8 +114,8 @@ Result<void> end_pod(Launching& launching, const Result<int>& status, bool is_wa
 
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener) {
-  TRY_ASSIGN(Store store, Store::open_in(settings.data));
-  TRY_ASSIGN(UniqueFd lock, store.lock());
+  OCIRUN_TRY_ASSIGN(Store store, Store::open_in(settings.data));
+  OCIRUN_TRY_ASSIGN(UniqueFd lock, store.lock());
   Images images{.store = std::move(store), .store_lock = std::move(lock), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {
     if (container->bundle) continue;
@@ -126,8 +126,8 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
         listener.notifier->tell_progress(fmt::format(
             "{}: unpacking layer {} of {}", container->image, progress.index + 1, progress.count));
     };
-    TRY_ASSIGN(StoredImage image,
-               find_image(workload, *container, settings.given, images.store, options));
+    OCIRUN_TRY_ASSIGN(StoredImage image,
+                      find_image(workload, *container, settings.given, images.store, options));
     images.of.emplace(container, std::move(image));
   }
   return images;
@@ -135,37 +135,38 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
 
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener) {
-  TRY(replace_parts(settings.given, workload.pod));
-  TRY(publish(settings.published, workload.pod));
-  TRY(check_given(settings.given, workload));
-  if (settings.has_metadata) TRY(check_metadata(workload));
-  TRY(admit(workload, settings.given));
+  OCIRUN_TRY(replace_parts(settings.given, workload.pod));
+  OCIRUN_TRY(publish(settings.published, workload.pod));
+  OCIRUN_TRY(check_given(settings.given, workload));
+  if (settings.has_metadata) OCIRUN_TRY(check_metadata(workload));
+  OCIRUN_TRY(admit(workload, settings.given));
   std::string cgroup;
   if (!settings.systemd_cgroups) {
-    TRY_ASSIGN(cgroup, settle_cgroup_for(settings.name));
-    if (cgroup.empty()) TRY(check_unlimited(workload, settings.given));
+    OCIRUN_TRY_ASSIGN(cgroup, settle_cgroup_for(settings.name));
+    if (cgroup.empty()) OCIRUN_TRY(check_unlimited(workload, settings.given));
     if (cgroup.empty() && listener.warn && has_requests(workload.pod))
       listener.warn(
           "no cgroup is delegated to you: what the containers request is there, and nothing keeps "
           "it for them while they run");
   }
-  TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
+  OCIRUN_TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
-  TRY(check_name(pods, settings));
-  TRY(check_ports(workload, network, pods, settings, listener.warn));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  OCIRUN_TRY(check_name(pods, settings));
+  OCIRUN_TRY(check_ports(workload, network, pods, settings, listener.warn));
   // This may take minutes. A signal may end it at any moment, because nothing has to be removed
   // yet.
-  TRY_ASSIGN(Images images, find_images(workload, settings, listener));
-  TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
-  TRY_ASSIGN(const std::string fingerprint, fingerprint_of(workload, settings, images));
+  OCIRUN_TRY_ASSIGN(Images images, find_images(workload, settings, listener));
+  OCIRUN_TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
+  OCIRUN_TRY_ASSIGN(const std::string fingerprint, fingerprint_of(workload, settings, images));
   const auto try_new = [&]() -> Result<void> {
     const bool has_cgroup = settings.systemd_cgroups || !cgroup.empty();
-    TRY(try_bundles(pods, workload, settings, images, network, has_cgroup));
+    OCIRUN_TRY(try_bundles(pods, workload, settings, images, network, has_cgroup));
     return signals.check();
   };
-  TRY_ASSIGN(const Room room, make_room(pods, settings, fingerprint, try_new, listener.note));
+  OCIRUN_TRY_ASSIGN(const Room room,
+                    make_room(pods, settings, fingerprint, try_new, listener.note));
   if (room == Room::kUnchanged) {
     say_unchanged(settings.name, listener);
     return 0;
@@ -186,7 +187,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   const bool is_wanted = afterwards == Afterwards::kKeep ||
                          (afterwards == Afterwards::kKeepIfStarted && status) ||
                          (room == Room::kReplaced && !status);
-  TRY(end_pod(launching, status, is_wanted));
+  OCIRUN_TRY(end_pod(launching, status, is_wanted));
   if (status) return *status;
   return std::unexpected(
       PodFailure(after_removal(status.error()), failure_status(launching.record())));
@@ -197,10 +198,10 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
   if (!is_of_this_boot(record)) return remains;
   const Runtime runtime(record.runtime);
   for (const ContainerRecord& container : record.containers) {
-    TRY_ASSIGN(const auto program, runtime.find_program(container));
+    OCIRUN_TRY_ASSIGN(const auto program, runtime.find_program(container));
     remains.programs = remains.programs || program;
   }
-  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(record.name));
+  OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(record.name));
   const auto kept = read_kept_pod(directory.fd());
   const auto keeper =
       kept ? Keeper::find(kept->keeper) : Result<Keeper>(std::unexpected(kept.error()));
@@ -216,16 +217,16 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
 }
 
 Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listener& listener) {
-  TRY(replace_parts(settings.given, workload.pod));
-  TRY(publish(settings.published, workload.pod));
-  TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
-  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
-  TRY_ASSIGN(PodDirectory directory, pods.open_pod(settings.name));
-  TRY_ASSIGN(const UniqueFd lock, directory.lock());
-  TRY_ASSIGN(PodRecord record, read_record(directory.fd()));
-  TRY_ASSIGN(Store store, Store::open_in(settings.data));
-  TRY_ASSIGN(UniqueFd store_lock, store.lock());
-  TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
+  OCIRUN_TRY(replace_parts(settings.given, workload.pod));
+  OCIRUN_TRY(publish(settings.published, workload.pod));
+  OCIRUN_TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
+  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  OCIRUN_TRY_ASSIGN(PodDirectory directory, pods.open_pod(settings.name));
+  OCIRUN_TRY_ASSIGN(const UniqueFd lock, directory.lock());
+  OCIRUN_TRY_ASSIGN(PodRecord record, read_record(directory.fd()));
+  OCIRUN_TRY_ASSIGN(Store store, Store::open_in(settings.data));
+  OCIRUN_TRY_ASSIGN(UniqueFd store_lock, store.lock());
+  OCIRUN_TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
   Launching launching(workload, settings, std::move(directory), std::move(network),
                       {.store = std::move(store), .store_lock = std::move(store_lock), .of = {}},
                       record.cgroup, std::move(signals), listener);
@@ -235,7 +236,7 @@ Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listen
         Error(status.error())
             .within(fmt::format("the pod \"{}\" goes on without a supervisor: it cannot be adopted",
                                 settings.name)));
-  TRY(end_pod(launching, status, true));
+  OCIRUN_TRY(end_pod(launching, status, true));
   return status;
 }
 

@@ -44,7 +44,7 @@ enum class Afterwards : std::uint8_t { kRemove, kKeepIfStarted, kKeep };
 
 /// Why a pod could not be started.
 struct PodFailure {
-  // Not explicit: TRY returns an Error.
+  // Not explicit: OCIRUN_TRY returns an Error.
   PodFailure(Error why, int status = 1) : error(std::move(why)), exit_status(status) {}
   Error error;
   int exit_status;  // of the command: 127: a program does not exist, 126: it is not executable, or

@@ -64,14 +64,14 @@ Result<int> Runtime::read_pid(const std::string& bundle) {
 }
 
 Result<Runtime::State> Runtime::find_state(const std::string& id) const {
-  TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child,
-             start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
+  OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Child child,
+                    start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
   output.writer.reset();
   const std::string text =
       read_text(output.reader, std::chrono::steady_clock::now() + kProgramPatience);
   const std::string what = fmt::format("{} state {}", command_.front(), id);
-  TRY_ASSIGN(const int status, within(end_of(child), what));
+  OCIRUN_TRY_ASSIGN(const int status, within(end_of(child), what));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return refuse("{}: {}", what, linux::describe_end(status));
   bundle::Document document;
@@ -90,7 +90,7 @@ Result<Runtime::State> Runtime::find_state(const std::string& id) const {
 }
 
 Result<int> Runtime::find_pid(const std::string& id) const {
-  TRY_ASSIGN(const State state, find_state(id));
+  OCIRUN_TRY_ASSIGN(const State state, find_state(id));
   if (state.status != "running")
     return refuse("the container is {}", bundle::escaped(state.status));
   return state.pid;
@@ -102,7 +102,8 @@ Result<std::optional<int>> Runtime::find_program(const ContainerRecord& containe
   const bool is_gone =
       !found && container.pid != 0 && ::kill(container.pid, 0) != 0 && errno == ESRCH;
   if (is_gone) return std::nullopt;
-  TRY_ASSIGN(const State state, within(std::move(found), "container \"{}\"", container.name));
+  OCIRUN_TRY_ASSIGN(const State state,
+                    within(std::move(found), "container \"{}\"", container.name));
   if (state.status == "running" || state.status == "paused") return state.pid;
   return std::nullopt;
 }

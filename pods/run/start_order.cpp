@@ -18,8 +18,8 @@ constexpr std::size_t kAtOnce = 8;  // containers that are created or started
 Result<void> Supervisor::run_init_containers() {
   for (ContainerRun& run : runs_) {
     if (!run.record().is_init) continue;
-    TRY(send_on({&run}));
-    TRY(send_on({&run}));
+    OCIRUN_TRY(send_on({&run}));
+    OCIRUN_TRY(send_on({&run}));
     while (!run.is_done()) step(Clock::time_point::max());
     if (is_stopping_) return {};
     if (run.record().exit_code != 0)
@@ -37,9 +37,9 @@ Result<void> Supervisor::start_containers(Clock::time_point since) {
   const Clock::time_point limit =
       settings_.ready_within ? since + *settings_.ready_within : Clock::time_point::max();
   while (!waiting.empty()) {
-    TRY_ASSIGN(const Runs startable, take_startable(waiting));
-    TRY(send_on(startable));  // all exist before the first one runs
-    TRY(send_on(startable));
+    OCIRUN_TRY_ASSIGN(const Runs startable, take_startable(waiting));
+    OCIRUN_TRY(send_on(startable));  // all exist before the first one runs
+    OCIRUN_TRY(send_on(startable));
     if (is_stopping_) return {};
     if (waiting.empty() || !startable.empty()) continue;
     if (Clock::now() >= limit)

@@ -44,7 +44,7 @@ Result<std::vector<linux::IdMapping>> map_of_user(IdKind kind) {
 }
 
 Result<void> enter(Fd user_namespace) {
-  static_cast<void>(linux::executable_directory());  // while the path is known
+  ignore(linux::executable_directory());  // while the path is known
   if (::setns(user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the user namespace");
   return enter_own_mount_namespace();
@@ -85,9 +85,10 @@ UniqueFd namespace_of(const PodRecord& record) {
 Result<void> become_root_of_own_namespace() {
   auto made = [&]() -> Result<void> {
     linux::IdMap map;
-    TRY_ASSIGN(map.uids, map_of_user(IdKind::kUser));
-    TRY_ASSIGN(map.gids, map_of_user(IdKind::kGroup));
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(map.uids, map_of_user(IdKind::kUser));
+    OCIRUN_TRY_ASSIGN(map.gids, map_of_user(IdKind::kGroup));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                      linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     auto user_namespace = linux::make_user_namespace(procfs.fd(), map);
     if (!user_namespace) {
       const int number = user_namespace.error().number();
@@ -108,7 +109,7 @@ Result<void> become_root_of_namespace_of(const PodRecord& record) {
 Result<void> as_root_of(const PodRecord& record, const std::function<Result<void>()>& act) {
   if (::geteuid() == 0) return act();
   const auto act_as_root = [&]() -> Result<void> {
-    TRY(become_root_of_namespace_of(record));
+    OCIRUN_TRY(become_root_of_namespace_of(record));
     return act();
   };
   return call_in_child(act_as_root, "work on the pod");

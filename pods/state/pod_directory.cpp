@@ -31,7 +31,7 @@ std::string variable(const char* name) {
 /// Checks the owner and mode: a user who can write to the directory could make ocirun start any
 /// program.
 Result<void> check_private(Fd directory) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   if (info.st_uid != ::geteuid())
     return refuse("the directory belongs to user {}, and must belong to user {} who uses it",
                   info.st_uid, ::geteuid());
@@ -71,18 +71,19 @@ HostPath PodDirectory::data() const {
 }
 
 Result<UniqueFd> PodDirectory::open_again() const {
-  TRY_ASSIGN(UniqueFd again, sys::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  TRY_ASSIGN(const bool is_same, sys::is_same_file(again, directory_));
+  OCIRUN_TRY_ASSIGN(UniqueFd again, sys::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const bool is_same, sys::is_same_file(again, directory_));
   if (!is_same) return refuse("{}: was replaced while the pod started", path_);
   return again;
 }
 
 Result<UniqueFd> PodDirectory::lock() const {
-  TRY_ASSIGN(UniqueFd file, sys::openat(directory_, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  OCIRUN_TRY_ASSIGN(UniqueFd file,
+                    sys::openat(directory_, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock the pod");
   // Another process may have removed the directory before, and made one of the same name.
-  TRY_ASSIGN(const struct stat own, sys::fstat(directory_));
+  OCIRUN_TRY_ASSIGN(const struct stat own, sys::fstat(directory_));
   const auto named = sys::fstatat(parent_, name_.c_str());
   if (!named || named->st_dev != own.st_dev || named->st_ino != own.st_ino)
     return fail(ENOENT, "the pod \"{}\" was deleted meanwhile", name_);
@@ -98,13 +99,13 @@ Result<void> PodDirectory::remove() const {
 }
 
 Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
-  TRY_ASSIGN(const HostPath absolute, linux::absolute_path(data.string()));
+  OCIRUN_TRY_ASSIGN(const HostPath absolute, linux::absolute_path(data.string()));
   const std::string path = absolute.string() + "/pods";
   auto opened = [&]() -> Result<PodsDirectory> {
-    TRY_ASSIGN(const UniqueFd above, open_or_make_directory(absolute));
-    TRY(check_private(above));
-    TRY_ASSIGN(UniqueFd directory, open_or_make_directory(above, "pods", 0700));
-    TRY(check_private(directory));
+    OCIRUN_TRY_ASSIGN(const UniqueFd above, open_or_make_directory(absolute));
+    OCIRUN_TRY(check_private(above));
+    OCIRUN_TRY_ASSIGN(UniqueFd directory, open_or_make_directory(above, "pods", 0700));
+    OCIRUN_TRY(check_private(directory));
     return PodsDirectory(path, std::move(directory));
   }();
   return within(std::move(opened), path);
@@ -112,17 +113,18 @@ Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
 
 Result<std::vector<std::string>> PodsDirectory::names() const {
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(directory_, [&](const char* name, unsigned char type) -> Result<void> {
-    if (check_pod_name(name) && linux::is_directory(directory_, name, type))
-      names.emplace_back(name);
-    return {};
-  }));
+  OCIRUN_TRY(
+      linux::for_each_entry(directory_, [&](const char* name, unsigned char type) -> Result<void> {
+        if (check_pod_name(name) && linux::is_directory(directory_, name, type))
+          names.emplace_back(name);
+        return {};
+      }));
   std::ranges::sort(names);
   return names;
 }
 
 Result<PodDirectory> PodsDirectory::open_pod(const std::string& name) const {
-  TRY(check_pod_name(name));
+  OCIRUN_TRY(check_pod_name(name));
   auto directory = open_directory(name);
   if (!directory && directory.error().number() == ENOENT)
     return fail(ENOENT,
@@ -133,8 +135,9 @@ Result<PodDirectory> PodsDirectory::open_pod(const std::string& name) const {
 }
 
 Result<PodDirectory> PodsDirectory::open_directory(const std::string& name) const {
-  TRY_ASSIGN(UniqueFd directory, sys::openat(directory_, name.c_str(), kDirectory | O_NOFOLLOW));
-  TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", kDirectory));
+  OCIRUN_TRY_ASSIGN(UniqueFd directory,
+                    sys::openat(directory_, name.c_str(), kDirectory | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", kDirectory));
   return PodDirectory(name, path_ + "/" + name, std::move(directory), std::move(parent));
 }
 
@@ -147,46 +150,47 @@ Error name_is_taken(const std::string& name) {
 }
 
 Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
-  TRY(check_pod_name(name));
+  OCIRUN_TRY(check_pod_name(name));
   if (auto made = sys::mkdirat(directory_, name.c_str(), 0700); !made) {
     if (made.error().number() != EEXIST) return std::unexpected(made.error());
     return std::unexpected(name_is_taken(name));
   }
   auto opened = open_pod(name);
-  if (!opened) static_cast<void>(sys::unlinkat(directory_, name.c_str(), AT_REMOVEDIR));
+  if (!opened) ignore(sys::unlinkat(directory_, name.c_str(), AT_REMOVEDIR));
   return opened;
 }
 
 Result<bool> PodsDirectory::remove_left(const std::string& name) const {
   const std::string prefix = fmt::format(".{}.", name);
   std::vector<std::string> left;
-  TRY(linux::for_each_entry(directory_, [&](std::string_view entry, unsigned char) -> Result<void> {
-    const auto pid =
-        entry.starts_with(prefix) ? linux::number<int>(entry.substr(prefix.size())) : std::nullopt;
-    if (pid && ::kill(*pid, 0) != 0 && errno == ESRCH) left.emplace_back(entry);
-    return {};
-  }));
+  OCIRUN_TRY(
+      linux::for_each_entry(directory_, [&](std::string_view entry, unsigned char) -> Result<void> {
+        const auto pid = entry.starts_with(prefix) ? linux::number<int>(entry.substr(prefix.size()))
+                                                   : std::nullopt;
+        if (pid && ::kill(*pid, 0) != 0 && errno == ESRCH) left.emplace_back(entry);
+        return {};
+      }));
   bool is_removed = false;
   for (const std::string& entry : left) {
     const auto directory = open_directory(entry);
     if (!directory || !directory->lock()) continue;  // a process of another pid namespace has it
-    TRY(directory->remove());
+    OCIRUN_TRY(directory->remove());
     is_removed = true;
   }
   return is_removed;
 }
 
 Result<Trial> PodsDirectory::make_trial(const std::string& name) const {
-  TRY(check_pod_name(name));
+  OCIRUN_TRY(check_pod_name(name));
   // Until this function ends, no other process takes a new directory for one that was left.
-  TRY_ASSIGN(const UniqueFd alone, sys::openat(directory_, ".", kDirectory));
+  OCIRUN_TRY_ASSIGN(const UniqueFd alone, sys::openat(directory_, ".", kDirectory));
   while (::flock(alone.get(), LOCK_EX) != 0)
     if (errno != EINTR) return fail(errno, "lock {}", path_);
-  TRY(remove_left(name));
+  OCIRUN_TRY(remove_left(name));
   const std::string trial = fmt::format(".{}.{}", name, ::getpid());
-  TRY(sys::mkdirat(directory_, trial.c_str(), 0700));
-  TRY_ASSIGN(PodDirectory directory, open_directory(trial));
-  TRY_ASSIGN(UniqueFd lock, directory.lock());
+  OCIRUN_TRY(sys::mkdirat(directory_, trial.c_str(), 0700));
+  OCIRUN_TRY_ASSIGN(PodDirectory directory, open_directory(trial));
+  OCIRUN_TRY_ASSIGN(UniqueFd lock, directory.lock());
   return Trial{.directory = std::move(directory), .lock = std::move(lock)};
 }
 

@@ -151,7 +151,8 @@ Result<void> write_record(Fd directory, const PodRecord& record) {
 }
 
 Result<PodRecord> read_record(Fd directory) {
-  TRY_ASSIGN(const std::string text, linux::read_file(directory, kFile, kMostBytes, O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    linux::read_file(directory, kFile, kMostBytes, O_NOFOLLOW));
   return parse_record(text);
 }
 

@@ -34,8 +34,9 @@ Result<void> write_request(Fd directory, const RunRequest& request) {
 }
 
 Result<RunRequest> read_request(Fd directory) {
-  TRY_ASSIGN(const std::string text,
-             linux::read_file(directory, kRequestFile, bundle::Document::kMaxSize, O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(
+      const std::string text,
+      linux::read_file(directory, kRequestFile, bundle::Document::kMaxSize, O_NOFOLLOW));
   bundle::Document document;
   bundle::Report report;
   RunRequest request;

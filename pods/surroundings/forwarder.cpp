@@ -37,7 +37,7 @@ std::string port_word(const Forward& forward) {
 /// Mounts the network namespace on a file. pasta drops its capabilities before it opens the
 /// namespace, and may then not open that of another process; but it may open this file.
 Result<void> pin_namespace(const linux::ProcessIdentity& holder, const std::string& pin) {
-  TRY_ASSIGN(const UniqueFd made, sys::open(pin.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+  OCIRUN_TRY_ASSIGN(const UniqueFd made, sys::open(pin.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
   return sys::mount(namespace_path(holder.pid, "net").c_str(), pin.c_str(), nullptr, MS_BIND,
                     nullptr);
 }
@@ -47,7 +47,7 @@ Result<linux::FrameRules> rules_of(const std::string& device,
                                    const std::vector<linux::DeviceAddress>& of_host,
                                    const std::vector<Forward>& forwards) {
   linux::FrameRules rules;
-  TRY_ASSIGN(const auto of_pod, linux::device_addresses());
+  OCIRUN_TRY_ASSIGN(const auto of_pod, linux::device_addresses());
   for (const linux::DeviceAddress& row : of_pod)
     if (row.device == device) rules.own.push_back(row.address);
   if (rules.own.empty()) return refuse("pasta has given the device {} no address", device);
@@ -121,15 +121,17 @@ Result<linux::Child> Forwarder::launch() {
     const auto removed = sys::unlinkat(Fd{AT_FDCWD}, file.c_str(), 0);
     if (!removed && removed.error().number() != ENOENT) return std::unexpected(removed.error());
   }
-  TRY_ASSIGN(const UniqueFd said,
-             sys::open(said_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600));
+  OCIRUN_TRY_ASSIGN(
+      const UniqueFd said,
+      sys::open(said_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600));
   const auto start = [&](const std::function<Result<void>()>& prepare) {
     return start_recorded_program(words_of(pasta_, forwards_, pin_, pid_file_),
                                   {.out = Fd{-1}, .err = said}, record_, prepare);
   };
   if (!is_filtered_) return start(nullptr);
-  TRY_ASSIGN(auto sockets, linux::MessageSocket::make_pair());
-  TRY_ASSIGN(linux::Child child, start([&] { return linux::TapGate::send(sockets.second); }));
+  OCIRUN_TRY_ASSIGN(auto sockets, linux::MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(linux::Child child,
+                    start([&] { return linux::TapGate::send(sockets.second); }));
   sockets.second.close();
   auto gate = linux::TapGate::receive(sockets.first);
   if (gate) {
@@ -143,11 +145,11 @@ Result<linux::Child> Forwarder::launch() {
 
 /// Lets the pod's frames reach pasta, which has set up the device.
 Result<void> Forwarder::open_gate() const {
-  TRY_ASSIGN(const auto of_host, linux::device_addresses());
+  OCIRUN_TRY_ASSIGN(const auto of_host, linux::device_addresses());
   const auto enter_and_open = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd network, sys::open(pin_.c_str(), O_RDONLY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd network, sys::open(pin_.c_str(), O_RDONLY));
     if (::setns(network.get(), CLONE_NEWNET) != 0) return fail(errno, "enter the pod's network");
-    TRY_ASSIGN(const linux::FrameRules rules, rules_of(gate_->device(), of_host, forwards_));
+    OCIRUN_TRY_ASSIGN(const linux::FrameRules rules, rules_of(gate_->device(), of_host, forwards_));
     return linux::filter_frames(gate_->tap(), linux::frame_filter(rules));
   };
   return call_in_child(enter_and_open, "filter the pod's frames");
@@ -163,10 +165,10 @@ Result<bool> Forwarder::has_connected() {
   if (gate_) {
     if (!gate_->is_closed())
       return refuse("has connected the pod without a tap device of its own{}", kWithoutFilter);
-    TRY(open_gate());
+    OCIRUN_TRY(open_gate());
     gate_.reset();  // the device must end with pasta
   }
-  TRY(sys::renameat2(Fd{AT_FDCWD}, pid_file_.c_str(), Fd{AT_FDCWD}, connected_.c_str(), 0));
+  OCIRUN_TRY(sys::renameat2(Fd{AT_FDCWD}, pid_file_.c_str(), Fd{AT_FDCWD}, connected_.c_str(), 0));
   return true;
 }
 
@@ -178,9 +180,9 @@ std::string Forwarder::last_words(std::optional<int> status) const {
 }
 
 Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
-  TRY(within(pin_namespace(holder, pin_), "pin the pod's network namespace"));
+  OCIRUN_TRY(within(pin_namespace(holder, pin_), "pin the pod's network namespace"));
   auto started = [&]() -> Result<void> {
-    TRY_ASSIGN(linux::Child child, launch());
+    OCIRUN_TRY_ASSIGN(linux::Child child, launch());
     linux::Patience left(kProgramPatience);
     for (;;) {
       const auto connected = has_connected();
@@ -206,8 +208,8 @@ void Forwarder::resume(const linux::ProcessIdentity& pasta) {
   if (!read_pid_file(connected_)) {
     // Nobody opens the gate before this pasta any more.
     const auto end = linux::ProcessEnd::watch(pasta);
-    static_cast<void>(linux::send_signal(pasta, SIGKILL));
-    if (end) static_cast<void>(end->comes_within(std::chrono::seconds(2)));
+    ignore(linux::send_signal(pasta, SIGKILL));
+    if (end) ignore(end->comes_within(std::chrono::seconds(2)));
     return;
   }
   phase_ = Phase::kConnected;

@@ -27,15 +27,15 @@ Result<void> become_holder(Fd program, const Sharing& sharing, const std::string
                            const std::string& place, Fd go) {
   ::setsid();
   if (::sethostname(hostname.data(), hostname.size()) != 0) return fail(errno, "set the host name");
-  if (sharing.own_network) TRY(linux::bring_loopback_up());
+  if (sharing.own_network) OCIRUN_TRY(linux::bring_loopback_up());
   linux::reset_signals();
-  TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
+  OCIRUN_TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(nothing.get(), number);
-  TRY(within(enter_empty_root(place), "an empty root"));
-  TRY(give_up_privileges());
+  OCIRUN_TRY(within(enter_empty_root(place), "an empty root"));
+  OCIRUN_TRY(give_up_privileges());
   // Until its parent has recorded this process, it must not outlive the parent.
-  TRY_ASSIGN(const std::string word, linux::sys::read_all(go, 1));
+  OCIRUN_TRY_ASSIGN(const std::string word, linux::sys::read_all(go, 1));
   if (word.empty()) ::_exit(0);
   linux::close_descriptors_on_exec(STDERR_FILENO + 1);
   const linux::ExecArguments arguments({kHoldProgram}, {});
@@ -48,32 +48,33 @@ Result<void> become_holder(Fd program, const Sharing& sharing, const std::string
 Result<linux::ProcessIdentity> start_holder(
     const Sharing& sharing, const std::string& hostname, const std::string& place,
     const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
-  TRY_ASSIGN(const std::string path, linux::find_own_program(kHoldProgram));
-  TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
-  TRY_ASSIGN(const UniqueFd program, linux::copy_sealed(file));
+  OCIRUN_TRY_ASSIGN(const std::string path, linux::find_own_program(kHoldProgram));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd program, linux::copy_sealed(file));
   std::uint64_t flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;
   if (sharing.own_network) flags |= CLONE_NEWNET;
   if (sharing.pids) flags |= CLONE_NEWPID;
-  TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());  // closed by execve(2), or has the error
-  TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
-  TRY_ASSIGN(linux::Child child,
-             within(linux::clone_process(flags, Fd{-1}, linux::Parentage::kMine),
-                    "make the namespaces of the pod"));
+  OCIRUN_TRY_ASSIGN(linux::Pipe errors,
+                    linux::make_pipe());  // closed by execve(2), or has the error
+  OCIRUN_TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(linux::Child child,
+                    within(linux::clone_process(flags, Fd{-1}, linux::Parentage::kMine),
+                           "make the namespaces of the pod"));
   if (child.pid == 0) {
     go.writer.reset();
     const auto failed = become_holder(program, sharing, hostname, place, go.reader);
-    static_cast<void>(linux::write_all(errors.writer, linux::error_lines(failed.error())));
+    ignore(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }
   errors.writer.reset();
   go.reader.reset();
   const auto started = [&]() -> Result<linux::ProcessIdentity> {
-    TRY_ASSIGN(const linux::ProcessIdentity holder, linux::identify_process(child.pid));
-    TRY(record(holder));
+    OCIRUN_TRY_ASSIGN(const linux::ProcessIdentity holder, linux::identify_process(child.pid));
+    OCIRUN_TRY(record(holder));
     // The child may have failed. Its error is read below.
-    static_cast<void>(linux::sys::write_once(go.writer, "1"));
+    ignore(linux::sys::write_once(go.writer, "1"));
     go.writer.reset();
-    TRY_ASSIGN(const std::string text, linux::sys::read_all(errors.reader, kMostError));
+    OCIRUN_TRY_ASSIGN(const std::string text, linux::sys::read_all(errors.reader, kMostError));
     if (text.empty()) return holder;
     return std::unexpected(linux::parse_error_lines(text, "make the namespaces of the pod"));
   }();

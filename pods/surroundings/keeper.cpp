@@ -21,22 +21,23 @@ constexpr int kOtherEnd = STDERR_FILENO;  // holder/keep.hpp
 
 Result<Keeper> Keeper::start(
     const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
-  TRY_ASSIGN(const std::string program, linux::find_own_program("ocirun-hold"));
-  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(const std::string program, linux::find_own_program("ocirun-hold"));
+  OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   auto& [own_end, keepers_end] = ends;
   linux::ProcessIdentity process;
   const auto record_and_remember = [&](const linux::ProcessIdentity& identity) {
     process = identity;
     return record(identity);
   };
-  TRY(start_recorded_program(std::vector<std::string>{program, "keep"},
-                             {.out = keepers_end.fd(), .err = own_end.fd()}, record_and_remember));
+  OCIRUN_TRY(start_recorded_program(std::vector<std::string>{program, "keep"},
+                                    {.out = keepers_end.fd(), .err = own_end.fd()},
+                                    record_and_remember));
   return Keeper(process, std::move(own_end));
 }
 
 Result<Keeper> Keeper::find(const linux::ProcessIdentity& process) {
   auto end = [&]() -> Result<UniqueFd> {
-    TRY_ASSIGN(const UniqueFd pidfd, linux::open_pidfd(process));
+    OCIRUN_TRY_ASSIGN(const UniqueFd pidfd, linux::open_pidfd(process));
     return linux::copy_descriptor(pidfd, kOtherEnd);
   }();
   if (!end) return std::unexpected(end.error().within("find the keeper of the pod"));
@@ -49,13 +50,13 @@ Result<void> Keeper::keep(std::uint16_t slot, std::span<const Fd> descriptors) c
 }
 
 Result<UniqueFd> Keeper::take(std::uint16_t slot) const {
-  TRY_ASSIGN(const UniqueFd pidfd, linux::open_pidfd(process_));
+  OCIRUN_TRY_ASSIGN(const UniqueFd pidfd, linux::open_pidfd(process_));
   return within(linux::copy_descriptor(pidfd, slot), "take slot {} of the keeper", slot);
 }
 
 Result<void> Keeper::enter_mount_namespace() const {
-  TRY_ASSIGN(const UniqueFd mounts,
-             linux::sys::open(namespace_path(process_.pid, "mnt").c_str(), O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd mounts,
+                    linux::sys::open(namespace_path(process_.pid, "mnt").c_str(), O_RDONLY));
   if (!linux::is_alive(process_)) return fail(ESRCH, "the keeper of the pod");
   if (::setns(mounts.get(), CLONE_NEWNS) != 0) return fail(errno, "enter the pod's mounts");
   return {};

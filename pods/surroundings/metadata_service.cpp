@@ -47,7 +47,7 @@ Result<std::string> random_bytes(std::size_t count) {
 
 /// A UUID of RFC 4122, version 4: random except for the bits of version and variant.
 Result<std::string> make_uuid() {
-  TRY_ASSIGN(std::string bytes, random_bytes(16));
+  OCIRUN_TRY_ASSIGN(std::string bytes, random_bytes(16));
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
   std::string text = hexadecimal(bytes);
@@ -57,7 +57,7 @@ Result<std::string> make_uuid() {
 
 /// A TCP socket of the network namespace.
 Result<UniqueFd> make_socket(Fd network) {
-  TRY_ASSIGN(const UniqueFd own, sys::open(namespace_path(0, "net").c_str(), O_RDONLY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd own, sys::open(namespace_path(0, "net").c_str(), O_RDONLY));
   if (network.value >= 0 && ::setns(network.value, CLONE_NEWNET) != 0)
     return fail(errno, "enter the pod's network");
   UniqueFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -83,9 +83,10 @@ Result<std::uint16_t> bind_to_loopback(Fd socket) {
 
 /// A file in memory that is sealed against changes.
 Result<UniqueFd> make_sealed_file(std::string_view text) {
-  TRY_ASSIGN(UniqueFd file,
-             linux::make_memory_file("ocirun-metadata", MFD_ALLOW_SEALING | linux::kNeverExecuted));
-  TRY(linux::write_all(file, text));
+  OCIRUN_TRY_ASSIGN(
+      UniqueFd file,
+      linux::make_memory_file("ocirun-metadata", MFD_ALLOW_SEALING | linux::kNeverExecuted));
+  OCIRUN_TRY(linux::write_all(file, text));
   constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return fail(errno, "seal a file in memory");
   return file;
@@ -108,12 +109,12 @@ struct Inherited {
 Result<void> become_service(const linux::ExecArguments& arguments, const Inherited& given) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
-  for (const UniqueFd& tasks : given.tasks) TRY(sys::write_once(tasks, "0"));
-  TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
-  TRY_ASSIGN(const UniqueFd content, moved_away(given.content));
-  TRY_ASSIGN(const UniqueFd nothing, moved_away(null));
-  TRY_ASSIGN(const UniqueFd errors, moved_away(given.errors));
-  TRY_ASSIGN(const UniqueFd socket, moved_away(given.socket));
+  for (const UniqueFd& tasks : given.tasks) OCIRUN_TRY(sys::write_once(tasks, "0"));
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
+  OCIRUN_TRY_ASSIGN(const UniqueFd content, moved_away(given.content));
+  OCIRUN_TRY_ASSIGN(const UniqueFd nothing, moved_away(null));
+  OCIRUN_TRY_ASSIGN(const UniqueFd errors, moved_away(given.errors));
+  OCIRUN_TRY_ASSIGN(const UniqueFd socket, moved_away(given.socket));
   ::dup2(content.get(), STDIN_FILENO);
   ::dup2(nothing.get(), STDOUT_FILENO);
   ::dup2(errors.get(), STDERR_FILENO);
@@ -131,14 +132,14 @@ Result<MetadataService> MetadataService::listen(Fd network,
   constexpr std::size_t kTokenBytes = 32, kKeyBytes = 64;
   constexpr int kAttempts = 100;
   Content content;
-  TRY_ASSIGN(const std::string token, random_bytes(kTokenBytes));
+  OCIRUN_TRY_ASSIGN(const std::string token, random_bytes(kTokenBytes));
   content.token = hexadecimal(token);
-  TRY_ASSIGN(content.key, random_bytes(kKeyBytes));
-  TRY_ASSIGN(content.uuid, make_uuid());
+  OCIRUN_TRY_ASSIGN(content.key, random_bytes(kKeyBytes));
+  OCIRUN_TRY_ASSIGN(content.uuid, make_uuid());
   std::vector<UniqueFd> refused;  // open, so that the kernel chooses other ports
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    TRY_ASSIGN(UniqueFd socket, make_socket(network));
-    TRY_ASSIGN(const std::uint16_t port, bind_to_loopback(socket));
+    OCIRUN_TRY_ASSIGN(UniqueFd socket, make_socket(network));
+    OCIRUN_TRY_ASSIGN(const std::uint16_t port, bind_to_loopback(socket));
     if (std::ranges::find(taken, port) != taken.end()) {
       refused.push_back(std::move(socket));
       continue;
@@ -159,7 +160,7 @@ Result<linux::ProcessIdentity> MetadataService::start(std::vector<Resource> reso
   const std::string text = content_text(content_);
   if (text.size() > kMostContentBytes)
     return fail(EFBIG, "the manifests of the pod have {} bytes", text.size());
-  TRY_ASSIGN(file_, make_sealed_file(text));
+  OCIRUN_TRY_ASSIGN(file_, make_sealed_file(text));
   content_.resources.clear();
   content_.key.clear();
   place_ = std::move(place);
@@ -168,22 +169,22 @@ Result<linux::ProcessIdentity> MetadataService::start(std::vector<Resource> reso
 }
 
 Result<linux::ProcessIdentity> MetadataService::start() {
-  TRY_ASSIGN(const std::string path, linux::find_own_program(kMetadataProgram));
+  OCIRUN_TRY_ASSIGN(const std::string path, linux::find_own_program(kMetadataProgram));
   const linux::ExecArguments arguments({path, place_}, {});
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) return fail(errno, "read the content again");
   cgroups::Cgroup::JoinHandles join;
   if (!cgroup_.empty()) {
-    TRY_ASSIGN(join, make_helper_cgroup(cgroup_));
+    OCIRUN_TRY_ASSIGN(join, make_helper_cgroup(cgroup_));
   }
-  TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());  // closed when the program answers
-  TRY_ASSIGN(linux::Child child,
-             linux::clone_process(kNamespaces, join.unified_directory, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());  // closed when the program answers
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(kNamespaces, join.unified_directory,
+                                                             linux::Parentage::kMine));
   if (child.pid == 0) {
     const auto failed = become_service(arguments, {.content = file_,
                                                    .socket = socket_,
                                                    .errors = errors.writer,
                                                    .tasks = std::move(join.tasks)});
-    static_cast<void>(linux::write_all(errors.writer, linux::error_lines(failed.error())));
+    ignore(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }
   errors.writer.reset();

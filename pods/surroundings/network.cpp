@@ -39,17 +39,17 @@ std::string why_not_connected(const std::string& pasta) {
 Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
   NetworkPlan plan;
   plan.shared = choice.shared;
-  TRY_ASSIGN(plan.forwards, forwards_of(pod));
+  OCIRUN_TRY_ASSIGN(plan.forwards, forwards_of(pod));
   switch (choice.kind) {
     case Choice::kHost:
       plan.own_network = false;
-      TRY(check_unmoved(plan.forwards));
+      OCIRUN_TRY(check_unmoved(plan.forwards));
       plan.forwards.clear();
       return plan;
     case Choice::kPath:
       plan.own_network = false;
       plan.path = choice.path;
-      TRY(within(linux::sys::open(plan.path.c_str(), O_RDONLY), "--net"));
+      OCIRUN_TRY(within(linux::sys::open(plan.path.c_str(), O_RDONLY), "--net"));
       if (!plan.forwards.empty())
         plan.warnings.emplace_back(
             "--net: who made the network namespace must forward the pod's ports");

@@ -13,9 +13,10 @@ namespace ocirun::pods {
 namespace {
 
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_at(const std::string& path) {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
-  TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(path, ""));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
+  OCIRUN_TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(path, ""));
   return cgroups::make_cgroup(layout, placement);
 }
 
@@ -30,7 +31,8 @@ bool has_any(const Amounts& amounts) { return amounts.cpus || amounts.memory; }
 Result<std::string> cgroup_path_for(const std::string& pod) {
   std::string below = fmt::format("{}/{}", cgroups::kOwnParent, pod);
   if (linux::is_in_initial_user_namespace()) return below;
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto layout = cgroups::read_layout(procfs);
   const auto base = layout ? cgroups::delegated_cgroup(*layout) : std::nullopt;
   if (base) return *base + below;
@@ -38,9 +40,10 @@ Result<std::string> cgroup_path_for(const std::string& pod) {
 }
 
 Result<std::string> settle_cgroup_for(const std::string& pod) {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   if (const auto layout = cgroups::read_layout(procfs)) {
-    TRY_ASSIGN(const auto service, cgroups::leave_delegated_cgroup(*layout));
+    OCIRUN_TRY_ASSIGN(const auto service, cgroups::leave_delegated_cgroup(*layout));
     if (service) return fmt::format("{}{}/{}", *service, cgroups::kOwnParent, pod);
   }
   return cgroup_path_for(pod);
@@ -67,7 +70,7 @@ bool has_requests(const Pod& pod) {
 }
 
 Result<void> check_unused(const std::string& path) {
-  TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_at(path));
   const auto pids = cgroup->pids();
   if (!pids || pids->empty()) return {};  // absent, or left by a pod that was killed
   return refuse("the cgroup {} is in use by {} processes: another pod of this name runs", path,
@@ -84,13 +87,13 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
                                 .write = true,
                                 .mknod = true};
   auto made = [&]() -> Result<void> {
-    TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+    OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_at(path));
     // Only the host's root may allow or forbid devices.
     if (!linux::is_in_initial_user_namespace())
       cgroup->on_refused_devices([](const Error&) { return Result<void>(); });
-    TRY(cgroup->create({&all, 1}));
+    OCIRUN_TRY(cgroup->create({&all, 1}));
     auto applied = cgroup->apply(resources_of(limits));
-    if (!applied) static_cast<void>(cgroup->destroy());
+    if (!applied) ignore(cgroup->destroy());
     return applied;
   }();
   return within(std::move(made), "the pod's cgroup {}", path);
@@ -98,8 +101,8 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
 
 Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path) {
   auto made = [&]() -> Result<cgroups::Cgroup::JoinHandles> {
-    TRY_ASSIGN(const auto cgroup, cgroup_at(path));
-    TRY(cgroup->create({}));
+    OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+    OCIRUN_TRY(cgroup->create({}));
     return cgroup->open_for_join();
   }();
   return within(std::move(made), "the cgroup {}", path);
@@ -120,7 +123,7 @@ cgroups::Resources resources_of(const Amounts& limits) {
 }
 
 Result<void> remove_pod_cgroup(const std::string& path) {
-  TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_at(path));
   return within(cgroup->destroy(), "the pod's cgroup {}", path);
 }
 
@@ -130,12 +133,12 @@ std::uint64_t count_oom_kills(const std::string& path) {
 }
 
 Result<cgroups::Stats> read_cgroup_stats(const std::string& path) {
-  TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_at(path));
   return cgroup->stats();
 }
 
 Result<cgroups::OomWatch> watch_oom(const std::string& path) {
-  TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_at(path));
   return cgroup->watch_oom();
 }
 
@@ -147,7 +150,8 @@ cgroups::SystemdInstance instance() {
 }
 
 Result<cgroups::Layout> read_layout() {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   return cgroups::read_layout(procfs);
 }
 
@@ -164,21 +168,21 @@ std::string cgroups_path_in(const std::string& slice, const std::string& id) {
 std::string scope_name_for(const std::string& id) { return fmt::format("ocirun-{}.scope", id); }
 
 Result<std::string> find_pod_slice(const std::string& slice) {
-  TRY_ASSIGN(const cgroups::Layout layout, read_layout());
-  TRY_ASSIGN(const cgroups::Slice found,
-             within(cgroups::Slice::find(layout, slice, instance()), "the pod's slice"));
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, read_layout());
+  OCIRUN_TRY_ASSIGN(const cgroups::Slice found,
+                    within(cgroups::Slice::find(layout, slice, instance()), "the pod's slice"));
   return found.path();
 }
 
 Result<void> make_pod_slice(const std::string& path, const std::string& pod,
                             const Amounts& limits) {
-  TRY_ASSIGN(const cgroups::Layout layout, read_layout());
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, read_layout());
   cgroups::Slice slice(layout, path, instance());
   return within(slice.create("ocirun pod " + pod, resources_of(limits)), "the pod's slice");
 }
 
 Result<void> remove_pod_slice(const std::string& path) {
-  TRY_ASSIGN(const cgroups::Layout layout, read_layout());
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, read_layout());
   cgroups::Slice slice(layout, path, instance());
   return within(slice.destroy(), "the pod's slice {}", path);
 }

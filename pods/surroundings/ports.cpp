@@ -113,11 +113,10 @@ bool has_socket(const linux::Procfs& procfs, const std::string& pid, const std::
   const auto directory = procfs.open_file(pid + "/fd", O_RDONLY | O_DIRECTORY);
   if (!directory) return false;  // another user's process, or one that has ended
   bool is_there = false;
-  static_cast<void>(
-      linux::for_each_entry(*directory, [&](const char* name, unsigned char) -> Result<void> {
-        if (!is_there) is_there = sys::readlinkat(*directory, name).value_or("") == link;
-        return {};
-      }));
+  ignore(linux::for_each_entry(*directory, [&](const char* name, unsigned char) -> Result<void> {
+    if (!is_there) is_there = sys::readlinkat(*directory, name).value_or("") == link;
+    return {};
+  }));
   return is_there;
 }
 
@@ -127,18 +126,17 @@ std::string name_owner(const linux::Procfs& procfs, const SocketLine& socket,
                        const ProcessNamer& namer) {
   const std::string link = fmt::format("socket:[{}]", socket.inode);
   std::string name;
-  static_cast<void>(
-      linux::for_each_entry(procfs.fd(), [&](const char* pid, unsigned char) -> Result<void> {
-        const auto number = linux::number<int>(pid);
-        if (!name.empty() || !number || !has_socket(procfs, pid, link)) return {};
-        std::string program = procfs.read(fmt::format("{}/comm", pid)).value_or("");
-        while (program.ends_with('\n')) program.pop_back();
-        program = linux::in_one_line(program);
-        const std::string more = namer ? namer(*number) : "";
-        name = more.empty() ? fmt::format("process {} ({})", pid, program)
-                            : fmt::format("{} (process {}, {})", more, pid, program);
-        return {};
-      }));
+  ignore(linux::for_each_entry(procfs.fd(), [&](const char* pid, unsigned char) -> Result<void> {
+    const auto number = linux::number<int>(pid);
+    if (!name.empty() || !number || !has_socket(procfs, pid, link)) return {};
+    std::string program = procfs.read(fmt::format("{}/comm", pid)).value_or("");
+    while (program.ends_with('\n')) program.pop_back();
+    program = linux::in_one_line(program);
+    const std::string more = namer ? namer(*number) : "";
+    name = more.empty() ? fmt::format("process {} ({})", pid, program)
+                        : fmt::format("{} (process {}, {})", more, pid, program);
+    return {};
+  }));
   return name;
 }
 
@@ -180,7 +178,7 @@ std::vector<SocketLine> parse_sockets(std::string_view table) {
 }
 
 Result<void> check_free(const Forward& forward, const ProcessNamer& namer) {
-  TRY_ASSIGN(const std::vector<Target> targets, targets_of(forward));
+  OCIRUN_TRY_ASSIGN(const std::vector<Target> targets, targets_of(forward));
   for (const Target& target : targets) {
     const int error = try_to_bind(forward, target);
     if (error == 0) continue;

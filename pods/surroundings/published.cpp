@@ -74,10 +74,10 @@ Result<Published> read_published(std::string_view text) {
 
 Result<void> publish(const std::vector<Published>& published, Pod& pod) {
   if (published.empty()) return {};
-  TRY_ASSIGN(const std::vector<Forward> of_document, forwards_of(pod));
+  OCIRUN_TRY_ASSIGN(const std::vector<Forward> of_document, forwards_of(pod));
   std::vector<HostPort> chosen;
   for (const Published& wish : published) {
-    TRY_ASSIGN(const Port port, port_of(pod, wish.port));
+    OCIRUN_TRY_ASSIGN(const Port port, port_of(pod, wish.port));
     if (std::ranges::any_of(chosen, [&](const HostPort& other) {
           return other.number == wish.host_port && other.pod_port->protocol == port.protocol;
         }))
@@ -106,7 +106,7 @@ Result<void> publish(const std::vector<Published>& published, Pod& pod) {
 }
 
 Result<std::vector<PodPort>> ports_of(const Pod& pod) {
-  TRY_ASSIGN(std::vector<Forward> forwards, forwards_of(pod));
+  OCIRUN_TRY_ASSIGN(std::vector<Forward> forwards, forwards_of(pod));
   std::vector<PodPort> ports;
   for (Forward& forward : forwards) {
     PodPort& found = ports.emplace_back(

@@ -46,7 +46,7 @@ ServiceNotifier::ServiceNotifier(linux::NotifySocket socket, std::chrono::micros
 }
 
 Result<std::optional<ServiceNotifier>> ServiceNotifier::connect(const ManagerVariables& variables) {
-  TRY_ASSIGN(auto socket, linux::NotifySocket::connect(variables.notify_socket));
+  OCIRUN_TRY_ASSIGN(auto socket, linux::NotifySocket::connect(variables.notify_socket));
   if (!socket) return std::nullopt;
   return ServiceNotifier(*std::move(socket), variables.watchdog);
 }
@@ -55,20 +55,19 @@ void ServiceNotifier::tell_progress(std::string_view text) {
   const Clock::time_point now = Clock::now();
   if (now < progress_due_) return;
   progress_due_ = now + kBetweenProgress;
-  static_cast<void>(socket_.tell(fmt::format("STATUS={}\n{}", linux::in_one_line(std::string(text)),
-                                             extension(kProgressPatience))));
+  ignore(socket_.tell(fmt::format("STATUS={}\n{}", linux::in_one_line(std::string(text)),
+                                  extension(kProgressPatience))));
 }
 
 void ServiceNotifier::tell_starting(std::chrono::seconds patience) {
-  static_cast<void>(socket_.tell(fmt::format("STATUS=starting\n{}", extension(patience))));
+  ignore(socket_.tell(fmt::format("STATUS=starting\n{}", extension(patience))));
 }
 
 Result<void> ServiceNotifier::tell_ready() { return socket_.tell("READY=1"); }
 
 void ServiceNotifier::tell_stopping(std::chrono::seconds patience) {
   is_stopping_ = true;
-  static_cast<void>(
-      socket_.tell(fmt::format("STOPPING=1\nSTATUS=stopping\n{}", extension(patience))));
+  ignore(socket_.tell(fmt::format("STOPPING=1\nSTATUS=stopping\n{}", extension(patience))));
 }
 
 void ServiceNotifier::tell_state(const PodRecord& record) {
@@ -81,7 +80,7 @@ void ServiceNotifier::tell_state(const PodRecord& record) {
 void ServiceNotifier::tell_alive(Clock::time_point now) {
   if (now < due_) return;
   due_ = now + half_;
-  static_cast<void>(socket_.tell("WATCHDOG=1"));
+  ignore(socket_.tell("WATCHDOG=1"));
 }
 
 std::string state_in_words(const PodRecord& record) {

@@ -53,7 +53,7 @@ Result<std::string> UnitWords::write(std::string_view text, UnitText kind) const
 Result<std::string> UnitWords::write_all(std::span<const std::string> texts, UnitText kind) const {
   std::string line;
   for (const std::string& text : texts) {
-    TRY_ASSIGN(const std::string word, write(text, kind));
+    OCIRUN_TRY_ASSIGN(const std::string word, write(text, kind));
     if (!line.empty()) line += ' ';
     line += word;
   }

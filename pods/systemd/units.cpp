@@ -69,9 +69,10 @@ constexpr std::string_view kRestart =
 
 Result<UnitFile> service_of(const UnitPlan& plan, const UnitWords& words) {
   UnitFile unit{.name = service_name(plan.pod), .text = {}};
-  TRY_ASSIGN(const std::string document, words.write(plan.document, UnitText::kSentence));
-  TRY_ASSIGN(const std::string paths, words.write_all(plan.paths, UnitText::kPath));
-  TRY_ASSIGN(const std::string command, words.write_all(plan.command, UnitText::kCommandWord));
+  OCIRUN_TRY_ASSIGN(const std::string document, words.write(plan.document, UnitText::kSentence));
+  OCIRUN_TRY_ASSIGN(const std::string paths, words.write_all(plan.paths, UnitText::kPath));
+  OCIRUN_TRY_ASSIGN(const std::string command,
+                    words.write_all(plan.command, UnitText::kCommandWord));
   if (plan.command.front().find_first_of("%$\"'\\ \t") != std::string::npos)
     return refuse("{}: systemd takes no program whose path has blanks, quotes, \"%\" or \"$\"",
                   plan.command.front());
@@ -136,7 +137,7 @@ std::string first_words_of_unit(const std::string& name) {
 Result<std::vector<UnitFile>> units_of(const UnitPlan& plan) {
   const UnitWords words(plan.is_of_user ? plan.home : "");
   std::vector<UnitFile> units;
-  TRY_ASSIGN(units.emplace_back(), service_of(plan, words));
+  OCIRUN_TRY_ASSIGN(units.emplace_back(), service_of(plan, words));
   for (const Entry& entry : plan.entries) {
     units.push_back(socket_of(plan, entry));
     units.push_back(proxy_of(plan, entry));

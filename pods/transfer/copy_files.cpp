@@ -69,8 +69,8 @@ class Copy {
   /// for messages.
   Result<void> entry(Fd source, Fd to, const std::string& name, const std::string& path,
                      int level) {
-    TRY_ASSIGN(const struct stat info, sys::fstat(source));
-    TRY_ASSIGN(const bool is_copied, is_wanted(source, info, path, level));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(source));
+    OCIRUN_TRY_ASSIGN(const bool is_copied, is_wanted(source, info, path, level));
     if (!is_copied) return {};
     auto copied = S_ISDIR(info.st_mode)   ? directory(source, info, to, name, path, level)
                   : S_ISLNK(info.st_mode) ? symlink(source, info, to, name)
@@ -83,7 +83,7 @@ class Copy {
   Result<void> content(Fd source, Fd to, const std::string& path, int level) {
     if (level == kMostLevels)
       return refuse("{}: is more than {} directories deep", bundle::escaped(path), kMostLevels);
-    TRY(check_target(to));
+    OCIRUN_TRY(check_target(to));
     return linux::for_each_entry(source, [&](const char* found, unsigned char) -> Result<void> {
       const std::string name = found;
       const std::string below = fmt::format("{}/{}", path == "/" ? "" : path, name);
@@ -102,7 +102,7 @@ class Copy {
  private:
   /// Whether an entry is copied. Errors: it is not, and is the source itself.
   Result<bool> is_wanted(Fd source, const struct stat& info, const std::string& path, int level) {
-    TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(source));
+    OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(source));
     const std::string reason = why_left_out(info, filesystem);
     if (reason.empty()) return true;
     if (level == 0) return refuse("{}, and cannot be copied", reason);
@@ -111,8 +111,8 @@ class Copy {
   }
 
   static Result<void> check_target(Fd to) {
-    TRY_ASSIGN(const struct stat info, sys::fstat(to));
-    TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(to));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(to));
+    OCIRUN_TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(to));
     const std::string reason = why_left_out(info, filesystem);
     if (reason.empty()) return {};
     return refuse("the directory that the copy goes to {}, and nothing is copied to it", reason);
@@ -122,7 +122,7 @@ class Copy {
   static Result<void> check_replaceable(Fd to, const std::string& name) {
     const auto found = sys::fstatat(to, name.c_str());
     if (!found && found.error().number() == ENOENT) return {};
-    TRY(found);
+    OCIRUN_TRY(found);
     if (S_ISREG(found->st_mode) || S_ISLNK(found->st_mode)) return {};
     return refuse("{}: is in the way: it is neither a file nor a symlink", bundle::escaped(name));
   }
@@ -137,12 +137,12 @@ class Copy {
   /// Makes an entry under a temporary name by `make`, and then gives it its name.
   template <typename Make>
   Result<void> complete(Fd to, const std::string& name, const Make& make) {
-    TRY(check_target(to));
-    TRY(check_replaceable(to, name));
-    TRY_ASSIGN(const std::string temporary, temporary_name());
+    OCIRUN_TRY(check_target(to));
+    OCIRUN_TRY(check_replaceable(to, name));
+    OCIRUN_TRY_ASSIGN(const std::string temporary, temporary_name());
     auto made = make(temporary);
     if (made) made = sys::renameat2(to, temporary.c_str(), to, name.c_str(), 0);
-    if (!made) static_cast<void>(sys::unlinkat(to, temporary.c_str(), 0));
+    if (!made) ignore(sys::unlinkat(to, temporary.c_str(), 0));
     return made;
   }
 
@@ -153,8 +153,8 @@ class Copy {
 
   /// Sets the mode after the owner: chown(2) changes it.
   Result<void> set_attributes_of(Fd made, const struct stat& info, mode_t kept) const {
-    TRY(set_owner(made));
-    TRY(sys::fchmod(made, info.st_mode & kept));
+    OCIRUN_TRY(set_owner(made));
+    OCIRUN_TRY(sys::fchmod(made, info.st_mode & kept));
     const timespec times[2] = {info.st_atim, info.st_mtim};
     if (::futimens(made.value, times) != 0) return sys::last_error("set the times");
     return {};
@@ -162,25 +162,28 @@ class Copy {
 
   Result<void> file(Fd source, const struct stat& info, Fd to, const std::string& name) {
     // The descriptor is of a regular file for good. O_NONBLOCK: another process may hold a lease.
-    TRY_ASSIGN(const UniqueFd content_of, procfs_.reopen(source, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+    OCIRUN_TRY_ASSIGN(const UniqueFd content_of,
+                      procfs_.reopen(source, O_RDONLY | O_NONBLOCK | O_NOCTTY));
     return complete(to, name, [&](const std::string& temporary) -> Result<void> {
-      TRY_ASSIGN(const UniqueFd copy, sys::openat(to, temporary.c_str(),
-                                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-      TRY(copy_file_content(content_of, copy, info.st_size));
+      OCIRUN_TRY_ASSIGN(
+          const UniqueFd copy,
+          sys::openat(to, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+      OCIRUN_TRY(copy_file_content(content_of, copy, info.st_size));
       return set_attributes_of(copy, info, 0777);
     });
   }
 
   Result<void> symlink(Fd source, const struct stat& info, Fd to, const std::string& name) {
-    TRY_ASSIGN(const std::string text, sys::readlinkat(source, ""));
+    OCIRUN_TRY_ASSIGN(const std::string text, sys::readlinkat(source, ""));
     return complete(to, name, [&](const std::string& temporary) -> Result<void> {
-      TRY(sys::symlinkat(text.c_str(), to, temporary.c_str()));
-      TRY_ASSIGN(const UniqueFd copy, sys::openat(to, temporary.c_str(), O_PATH | O_NOFOLLOW));
-      TRY_ASSIGN(const struct stat found, sys::fstat(copy));
+      OCIRUN_TRY(sys::symlinkat(text.c_str(), to, temporary.c_str()));
+      OCIRUN_TRY_ASSIGN(const UniqueFd copy,
+                        sys::openat(to, temporary.c_str(), O_PATH | O_NOFOLLOW));
+      OCIRUN_TRY_ASSIGN(const struct stat found, sys::fstat(copy));
       // A program of the container may have put another file there, to become its owner.
       if (!S_ISLNK(found.st_mode) || found.st_nlink != 1 || sys::readlinkat(copy, "") != text)
         return refuse(kReplaced);
-      TRY(set_owner(copy));
+      OCIRUN_TRY(set_owner(copy));
       auto timed = sys::utimensat(copy, "", info.st_atim, info.st_mtim);
       if (!timed && timed.error().number() == EINVAL) return {};
       return timed;
@@ -191,14 +194,14 @@ class Copy {
                          const std::string& path, int level) {
     if (sys::is_same_file(info, into_))
       return refuse("{}: a directory cannot be copied into itself", bundle::escaped(path));
-    TRY(check_target(to));
+    OCIRUN_TRY(check_target(to));
     auto copy = sys::openat(to, name.c_str(), kOpenDirectory);
     if (!copy && (copy.error().number() == ENOTDIR || copy.error().number() == ELOOP))
       return refuse("{}: is in the way: it is no directory", bundle::escaped(name));
     const bool is_new = !copy && copy.error().number() == ENOENT;
     if (is_new) copy = make_directory(to, name);
     if (!copy) return std::unexpected(copy.error());
-    TRY(content(source, *copy, path, level));
+    OCIRUN_TRY(content(source, *copy, path, level));
     if (!is_new) return {};
     return set_attributes_of(*copy, info, 01777);
   }
@@ -206,11 +209,9 @@ class Copy {
   /// Makes a directory, and opens that one: its owner and mode are set later, and a program of the
   /// container may put another directory in its place at any time.
   static Result<UniqueFd> make_directory(Fd to, const std::string& name) {
-    TRY_ASSIGN(const std::string temporary, temporary_name());
-    const auto drop = [&] {
-      static_cast<void>(sys::unlinkat(to, temporary.c_str(), AT_REMOVEDIR));
-    };
-    TRY(sys::mkdirat(to, temporary.c_str(), kNewMode));
+    OCIRUN_TRY_ASSIGN(const std::string temporary, temporary_name());
+    const auto drop = [&] { ignore(sys::unlinkat(to, temporary.c_str(), AT_REMOVEDIR)); };
+    OCIRUN_TRY(sys::mkdirat(to, temporary.c_str(), kNewMode));
     auto made = sys::openat(to, temporary.c_str(), kOpenDirectory);
     if (made) {
       auto proven = check_new(*made);
@@ -225,7 +226,7 @@ class Copy {
   /// Proves that a directory is one that make_directory() has made. Only root and nobody else gives
   /// a directory the mode kNewMode, and only while it is made.
   static Result<void> check_new(Fd made) {
-    TRY_ASSIGN(const struct stat info, sys::fstat(made));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(made));
     const mode_t mode = info.st_mode & 07777 & ~static_cast<mode_t>(S_ISGID);  // as the parent's
     if (mode != kNewMode || info.st_uid != ::geteuid()) return refuse(kReplaced);
     return linux::for_each_entry(
@@ -242,13 +243,13 @@ class Copy {
 Result<void> copy_files(const CopySource& source, const CopyTarget& target,
                         const CopyRules& rules) {
   auto copied = [&]() -> Result<void> {
-    TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    TRY_ASSIGN(const struct stat into, sys::fstat(target.directory));
+    OCIRUN_TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(const struct stat into, sys::fstat(target.directory));
     Copy copy(std::move(procfs), rules, into);
     if (!target.name.empty())
       return within(copy.entry(source.entry, target.directory, target.name, source.path, 0),
                     bundle::escaped(target.path));
-    TRY_ASSIGN(const struct stat info, sys::fstat(source.entry));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(source.entry));
     if (!S_ISDIR(info.st_mode)) return fail(ENOTDIR, "copy what is in it");
     if (sys::is_same_file(info, into)) return refuse("a directory cannot be copied into itself");
     return within(copy.content(source.entry, target.directory, source.path, 0),

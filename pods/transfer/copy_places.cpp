@@ -14,7 +14,7 @@ namespace {
 
 /// The path of the parent directory, and the last component.
 Result<std::pair<std::string, std::string>> split_path(const std::string& path) {
-  TRY_ASSIGN(auto parts, linux::SafeDir::split(RootfsPath(path)));
+  OCIRUN_TRY_ASSIGN(auto parts, linux::SafeDir::split(RootfsPath(path)));
   if (parts.first.empty()) parts.first = path.starts_with('/') ? "/" : ".";
   return parts;
 }
@@ -25,7 +25,7 @@ bool ends_in_slash(const std::string& path) { return path.ends_with('/') || path
 
 Result<CopySource> open_copy_source(const PathOpener& open, const std::string& path) {
   CopySource source{.entry = {}, .name = {}, .path = path};
-  TRY_ASSIGN(source.entry, within(open(path, O_PATH | O_NOFOLLOW), bundle::escaped(path)));
+  OCIRUN_TRY_ASSIGN(source.entry, within(open(path, O_PATH | O_NOFOLLOW), bundle::escaped(path)));
   if (path.ends_with("/.")) return source;
   if (const auto parts = split_path(path)) source.name = parts->second;
   return source;
@@ -41,14 +41,14 @@ Result<CopyTarget> open_copy_target(const PathOpener& open, const std::string& p
       return {};
     }
     if (!is_missing(directory)) return std::unexpected(directory.error());
-    TRY_ASSIGN(const struct stat info, linux::sys::fstat(source.entry));
+    OCIRUN_TRY_ASSIGN(const struct stat info, linux::sys::fstat(source.entry));
     if (ends_in_slash(path) && !S_ISDIR(info.st_mode)) return std::unexpected(directory.error());
-    TRY_ASSIGN(const auto parts, split_path(path));
-    TRY_ASSIGN(target.directory, open(parts.first, O_PATH | O_DIRECTORY));
+    OCIRUN_TRY_ASSIGN(const auto parts, split_path(path));
+    OCIRUN_TRY_ASSIGN(target.directory, open(parts.first, O_PATH | O_DIRECTORY));
     target.name = parts.second;
     return {};
   }();
-  TRY(within(std::move(opened), bundle::escaped(path)));
+  OCIRUN_TRY(within(std::move(opened), bundle::escaped(path)));
   return target;
 }
 

@@ -56,7 +56,7 @@ namespace sys = linux::sys;
 Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   constexpr auto kFlags =
       static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
-  TRY_ASSIGN(UniqueFd mount, sys::open_tree(directory, "", kFlags));
+  OCIRUN_TRY_ASSIGN(UniqueFd mount, sys::open_tree(directory, "", kFlags));
   mount_attr attributes{};
   attributes.attr_set = static_cast<std::uint64_t>(MOUNT_ATTR_NOSUID) | MOUNT_ATTR_NODEV |
                         MOUNT_ATTR_NOEXEC | more_attributes;
@@ -68,10 +68,10 @@ Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
 /// Replaces the directories by mounts, which stay open until the process ends. Then leaves the
 /// caller's mount namespace: afterwards a directory of that namespace could not become a mount.
 Result<void> use_mounts(LayerPlaces& places) {
-  TRY_ASSIGN(UniqueFd into, as_mount(places.into, 0));
+  OCIRUN_TRY_ASSIGN(UniqueFd into, as_mount(places.into, 0));
   UniqueFd below;
   if (places.below) {
-    TRY_ASSIGN(below, as_mount(*places.below, MOUNT_ATTR_RDONLY));
+    OCIRUN_TRY_ASSIGN(below, as_mount(*places.below, MOUNT_ATTR_RDONLY));
     ::close(places.below->value);
     places.below = Fd{below.release()};
   }
@@ -99,7 +99,7 @@ Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::sp
   const std::uint64_t size = own_memory();
   // Fails without the rights, and before Linux 5.2. The limits on descriptors and capabilities must
   // suffice then.
-  static_cast<void>(use_mounts(places));
+  ignore(use_mounts(places));
   if (auto changed = change_root(places.into); !changed && changed.error().number() != EPERM)
     return changed;
   return confine_process(capabilities_for(mark), size + kMostUnpackMemory, report);

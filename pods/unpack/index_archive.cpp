@@ -57,11 +57,11 @@ Result<void> uncompress(ByteStream& archive, Compression compression, Fd plain,
   std::array<char, kBlockSize> block;
   std::uint64_t size = 0;
   for (;;) {
-    TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
+    OCIRUN_TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return {};
     size += got;
     if (size > most) return refuse("the archive has more than {} bytes", most);
-    TRY(linux::write_all(plain, std::string_view(block.data(), got)));
+    OCIRUN_TRY(linux::write_all(plain, std::string_view(block.data(), got)));
   }
 }
 
@@ -70,7 +70,7 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
   ArchiveHandle handle(archive);
   archive_read_support_format_tar(handle.get());
   archive_read_support_format_empty(handle.get());
-  TRY(within(handle.open(), "read the tar archive"));
+  OCIRUN_TRY(within(handle.open(), "read the tar archive"));
   std::optional<ArchiveMember> last;  // its content's end is not known before the next header
   for (std::uint64_t count = 0;; ++count) {
     archive_entry* header = nullptr;
@@ -81,7 +81,7 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
     const auto position = static_cast<std::uint64_t>(archive_read_header_position(handle.get()));
     if (last && last->kind == Kind::kFile && !holds_all(*last, position))
       last->kind = Kind::kSparse;
-    if (last) TRY(on_member(*last));
+    if (last) OCIRUN_TRY(on_member(*last));
     if (status == ARCHIVE_EOF) return {};
     if (count == most_entries) return refuse("the archive has more than {} entries", most_entries);
     last.reset();

@@ -51,7 +51,7 @@ Result<void> copy_content(Fd from, Fd to, std::uint64_t size) {
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return fail(got < 0 ? errno : EIO, "read");
       const std::string_view data(block.data(), static_cast<std::size_t>(got));
-      TRY(write_at(to, data, static_cast<std::uint64_t>(offset)));
+      OCIRUN_TRY(write_at(to, data, static_cast<std::uint64_t>(offset)));
       offset += got;
     }
   }
@@ -63,7 +63,7 @@ Result<void> copy_content(Fd from, Fd to, std::uint64_t size) {
 
 /// Removes the present entry of this name.
 Result<void> LayerTree::clear(Fd parent, const std::string& name) {
-  TRY_ASSIGN(const auto info, look(parent, name));
+  OCIRUN_TRY_ASSIGN(const auto info, look(parent, name));
   if (!info) return {};
   // The path of the remembered parent may lead through the removed entry. Its descriptor stays
   // open, because `parent` may be the same one.
@@ -72,53 +72,53 @@ Result<void> LayerTree::clear(Fd parent, const std::string& name) {
 }
 
 Result<UniqueFd> LayerTree::make_file(const TarEntry& entry, const EntryName& name, Fd parent) {
-  TRY(count_bytes(entry.size));
-  TRY(clear(parent, name.name));
+  OCIRUN_TRY(count_bytes(entry.size));
+  OCIRUN_TRY(clear(parent, name.name));
   return sys::openat(parent, name.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 }
 
 Result<void> LayerTree::add_file(const TarEntry& entry, const EntryName& name, Fd parent,
                                  TarReader& archive) {
-  TRY_ASSIGN(const UniqueFd file, make_file(entry, name, parent));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, make_file(entry, name, parent));
   std::uint64_t end = 0;
   for (;;) {
-    TRY_ASSIGN(const auto piece, archive.read_piece());
+    OCIRUN_TRY_ASSIGN(const auto piece, archive.read_piece());
     if (!piece) break;
     if (piece->offset > entry.size || piece->data.size() > entry.size - piece->offset)
       return refuse("it has more content than its header says");
-    TRY(write_at(file, piece->data, piece->offset));
+    OCIRUN_TRY(write_at(file, piece->data, piece->offset));
     end = piece->offset + piece->data.size();
   }
-  if (end != entry.size) TRY(set_size(file, entry.size));  // a hole at the end
-  TRY_ASSIGN(const std::uint64_t left_out, set_attributes(file, entry));
+  if (end != entry.size) OCIRUN_TRY(set_size(file, entry.size));  // a hole at the end
+  OCIRUN_TRY_ASSIGN(const std::uint64_t left_out, set_attributes(file, entry));
   sums_.attributes_left_out += left_out;
   return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
 }
 
 Result<void> LayerTree::add_symlink(const TarEntry& entry, const EntryName& name, Fd parent) {
   if (entry.target.empty()) return refuse("a symlink without a target");
-  TRY(clear(parent, name.name));
-  TRY(sys::symlinkat(entry.target.c_str(), parent, name.name.c_str()));
-  TRY(set_owner_and_mode(parent, name.name.c_str(), entry));
+  OCIRUN_TRY(clear(parent, name.name));
+  OCIRUN_TRY(sys::symlinkat(entry.target.c_str(), parent, name.name.c_str()));
+  OCIRUN_TRY(set_owner_and_mode(parent, name.name.c_str(), entry));
   sums_.attributes_left_out += entry.xattrs.size();
   return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
 }
 
 Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& name, Fd parent) {
   const std::string shown = bundle::escaped(entry.target);
-  TRY_ASSIGN(const EntryName target, parse_entry_name(entry.target, options_.limits.names));
+  OCIRUN_TRY_ASSIGN(const EntryName target, parse_entry_name(entry.target, options_.limits.names));
   const auto directory = root_.open(RootfsPath(target.parent), O_PATH | O_DIRECTORY,
                                     linux::SafeDir::Symlinks::kRefuse);
   if (!directory && directory.error().number() == ELOOP)
     return refuse("a hard link to {}, through a symlink", shown);
   if (!directory) return fail(directory.error().number(), "hard link to {}", shown);
-  TRY_ASSIGN(const auto info, look(*directory, target.name));
+  OCIRUN_TRY_ASSIGN(const auto info, look(*directory, target.name));
   if (!info || is_whiteout(*info))
     return refuse("a hard link to {}, which neither this layer nor one below it has", shown);
   if (S_ISDIR(info->st_mode)) return refuse("a hard link to {}, a directory", shown);
-  TRY_ASSIGN(const auto old, look(parent, name.name));
+  OCIRUN_TRY_ASSIGN(const auto old, look(parent, name.name));
   if (old && sys::is_same_file(*old, *info)) return {};
-  TRY(clear(parent, name.name));
+  OCIRUN_TRY(clear(parent, name.name));
   return within(sys::linkat(*directory, target.name.c_str(), parent, name.name.c_str()),
                 "hard link to {}", shown);
 }
@@ -132,25 +132,26 @@ Result<void> LayerTree::bring_up_target(const TarEntry& entry) {
     return within(Result<void>(std::unexpected(target.error())), "hard link to {}", shown);
   if (target->kind != NameKind::kFile) return refuse("a hard link to {}, no file", shown);
   LowerEntry own;
-  TRY_ASSIGN(const Sight sight, look_in_layer(root_.fd(), target->path(), options_.mark, own));
+  OCIRUN_TRY_ASSIGN(const Sight sight,
+                    look_in_layer(root_.fd(), target->path(), options_.mark, own));
   if (sight != Sight::kAbsent) return {};
-  TRY_ASSIGN(const auto lower, find_below(below_, target->path(), options_.mark));
+  OCIRUN_TRY_ASSIGN(const auto lower, find_below(below_, target->path(), options_.mark));
   if (!lower || S_ISDIR(lower->info.st_mode)) return {};  // add_hard_link() says what is wrong
-  TRY_ASSIGN(const Fd parent, this->parent(target->parent));
+  OCIRUN_TRY_ASSIGN(const Fd parent, this->parent(target->parent));
   return within(bring_up(*lower, *target, parent), "hard link to {}", shown);
 }
 
 Result<void> LayerTree::bring_up(const LowerEntry& lower, const EntryName& name, Fd parent) {
-  TRY(count_entry());
+  OCIRUN_TRY(count_entry());
   const char* const made = name.name.c_str();
   TarEntry like;
   if (S_ISREG(lower.info.st_mode)) {
-    TRY_ASSIGN(const UniqueFd from, sys::openat(lower.directory, lower.name.c_str(),
-                                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-    TRY_ASSIGN(like, describe_inode(from));
-    TRY_ASSIGN(const UniqueFd to, make_file(like, name, parent));
-    TRY(copy_content(from, to, like.size));
-    TRY(set_attributes(to, like));
+    OCIRUN_TRY_ASSIGN(const UniqueFd from, sys::openat(lower.directory, lower.name.c_str(),
+                                                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    OCIRUN_TRY_ASSIGN(like, describe_inode(from));
+    OCIRUN_TRY_ASSIGN(const UniqueFd to, make_file(like, name, parent));
+    OCIRUN_TRY(copy_content(from, to, like.size));
+    OCIRUN_TRY(set_attributes(to, like));
     return sys::utimensat(parent, made, like.accessed, like.modified);
   }
   like.type = S_ISLNK(lower.info.st_mode) ? Type::kSymlink : Type::kOther;
@@ -158,12 +159,13 @@ Result<void> LayerTree::bring_up(const LowerEntry& lower, const EntryName& name,
   like.uid = lower.info.st_uid;
   like.gid = lower.info.st_gid;
   if (like.type == Type::kSymlink) {
-    TRY_ASSIGN(const std::string text, sys::readlinkat(lower.directory, lower.name.c_str()));
-    TRY(sys::symlinkat(text.c_str(), parent, made));
+    OCIRUN_TRY_ASSIGN(const std::string text, sys::readlinkat(lower.directory, lower.name.c_str()));
+    OCIRUN_TRY(sys::symlinkat(text.c_str(), parent, made));
   } else {
-    TRY(sys::mknodat(parent, made, (lower.info.st_mode & S_IFMT) | 0600, lower.info.st_rdev));
+    OCIRUN_TRY(
+        sys::mknodat(parent, made, (lower.info.st_mode & S_IFMT) | 0600, lower.info.st_rdev));
   }
-  TRY(set_owner_and_mode(parent, made, like));
+  OCIRUN_TRY(set_owner_and_mode(parent, made, like));
   return sys::utimensat(parent, made, lower.info.st_atim, lower.info.st_mtim);
 }
 
@@ -176,13 +178,13 @@ Result<void> LayerTree::add_node(const TarEntry& entry, const EntryName& name, F
     if (kind == S_IFCHR && entry.device_major == 0 && entry.device_minor == 0)
       return refuse("device 0:0 is overlayfs' own sign for a hidden name");
   }
-  TRY(clear(parent, name.name));
+  OCIRUN_TRY(clear(parent, name.name));
   if (kind != S_IFIFO && options_.devices == DeviceNodes::kLeaveOut)
     return leave_out_device(name, parent);
   const dev_t device =
       makedev(static_cast<unsigned>(entry.device_major), static_cast<unsigned>(entry.device_minor));
-  TRY(sys::mknodat(parent, name.name.c_str(), kind | 0600, kind == S_IFIFO ? 0 : device));
-  TRY(set_owner_and_mode(parent, name.name.c_str(), entry));
+  OCIRUN_TRY(sys::mknodat(parent, name.name.c_str(), kind | 0600, kind == S_IFIFO ? 0 : device));
+  OCIRUN_TRY(set_owner_and_mode(parent, name.name.c_str(), entry));
   sums_.attributes_left_out += entry.xattrs.size();
   return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
 }
@@ -192,9 +194,9 @@ Result<void> LayerTree::add_node(const TarEntry& entry, const EntryName& name, F
 Result<void> LayerTree::leave_out_device(const EntryName& name, Fd parent) {
   ++sums_.devices_left_out;
   LowerEntry own;
-  TRY_ASSIGN(const Sight sight, look_in_layer(root_.fd(), name.path(), options_.mark, own));
+  OCIRUN_TRY_ASSIGN(const Sight sight, look_in_layer(root_.fd(), name.path(), options_.mark, own));
   if (sight == Sight::kAbsent) {
-    TRY_ASSIGN(const auto lower, find_below(below_, name.path(), options_.mark));
+    OCIRUN_TRY_ASSIGN(const auto lower, find_below(below_, name.path(), options_.mark));
     if (!lower) return {};
   }
   return sys::mknodat(parent, name.name.c_str(), S_IFCHR, makedev(0, 0));
@@ -204,12 +206,12 @@ Result<void> LayerTree::add_whiteout(const TarEntry& entry, const EntryName& nam
   const bool is_file = entry.type == Type::kFile || entry.type == Type::kHardLink;
   if (!is_file || (entry.type == Type::kFile && entry.size != 0))
     return refuse("a whiteout must be an empty file");
-  TRY_ASSIGN(const auto info, look(parent, name.name));
+  OCIRUN_TRY_ASSIGN(const auto info, look(parent, name.name));
   if (!info) return sys::mknodat(parent, name.name.c_str(), S_IFCHR, makedev(0, 0));
   // An entry of this layer stays: a whiteout hides only entries of the layers below.
   if (!S_ISDIR(info->st_mode)) return {};
-  TRY_ASSIGN(const UniqueFd directory,
-             sys::openat(parent, name.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory,
+                    sys::openat(parent, name.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   return hide_name(directory);
 }
 

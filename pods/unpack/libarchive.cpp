@@ -86,7 +86,7 @@ struct DecompressedStream::State {
 
   Result<void> begin() {
     begun = true;
-    TRY_ASSIGN(const std::string_view first, peeked.peek(4));
+    OCIRUN_TRY_ASSIGN(const std::string_view first, peeked.peek(4));
     const Compression found = compression_of(first);
     if (found != compression)
       return refuse("its content is {}, its media type says {}", compression_name(found),
@@ -98,7 +98,7 @@ struct DecompressedStream::State {
       archive_read_support_filter_gzip(handle.get());
     else
       archive_read_support_filter_zstd(handle.get());
-    TRY(handle.open());
+    OCIRUN_TRY(handle.open());
     archive_entry* entry = nullptr;
     const int status = archive_read_next_header(handle.get(), &entry);
     if (status == ARCHIVE_EOF) {
@@ -123,7 +123,7 @@ DecompressedStream::DecompressedStream(ByteStream& source, Compression compressi
 DecompressedStream::~DecompressedStream() = default;
 
 Result<std::size_t> DecompressedStream::read(char* to, std::size_t size) {
-  if (!state_->begun) TRY(state_->begin());
+  if (!state_->begun) OCIRUN_TRY(state_->begin());
   if (state_->compression == Compression::kNone) return state_->peeked.read(to, size);
   if (state_->ended) return std::size_t{0};
   const la_ssize_t got = archive_read_data(state_->handle.get(), to, size);
@@ -137,7 +137,7 @@ Result<std::string_view> PeekedStream::peek(std::size_t size) {
   first_.resize(size);
   std::size_t filled = 0;
   while (filled < size) {
-    TRY_ASSIGN(const std::size_t got, source_.read(first_.data() + filled, size - filled));
+    OCIRUN_TRY_ASSIGN(const std::size_t got, source_.read(first_.data() + filled, size - filled));
     if (got == 0) break;
     filled += got;
   }

@@ -37,17 +37,17 @@ Result<std::optional<struct stat>> look(Fd directory, const std::string& name) {
 }
 
 Result<Sight> look_in_layer(Fd layer, std::string_view path, OpaqueMark mark, LowerEntry& entry) {
-  TRY_ASSIGN(UniqueFd here, sys::openat(layer, ".", kDirectory));
-  TRY_ASSIGN(bool opaque, is_opaque(here, mark));
+  OCIRUN_TRY_ASSIGN(UniqueFd here, sys::openat(layer, ".", kDirectory));
+  OCIRUN_TRY_ASSIGN(bool opaque, is_opaque(here, mark));
   const std::vector<std::string_view> components = linux::words(path, '/');
   if (components.empty()) {
-    TRY_ASSIGN(const struct stat info, sys::fstat(here));
+    OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(here));
     entry = {std::move(here), ".", info};
     return Sight::kFound;
   }
   for (std::size_t i = 0;; ++i) {
     std::string name(components[i]);
-    TRY_ASSIGN(const auto info, look(here, name));
+    OCIRUN_TRY_ASSIGN(const auto info, look(here, name));
     if (!info) return opaque ? Sight::kHidden : Sight::kAbsent;
     if (is_whiteout(*info)) return Sight::kHidden;
     if (i + 1 == components.size()) {
@@ -55,9 +55,9 @@ Result<Sight> look_in_layer(Fd layer, std::string_view path, OpaqueMark mark, Lo
       return Sight::kFound;
     }
     if (!S_ISDIR(info->st_mode)) return Sight::kHidden;
-    TRY_ASSIGN(UniqueFd next, sys::openat(here, name.c_str(), kDirectory));
+    OCIRUN_TRY_ASSIGN(UniqueFd next, sys::openat(here, name.c_str(), kDirectory));
     here = std::move(next);
-    TRY_ASSIGN(const bool next_is_opaque, is_opaque(here, mark));
+    OCIRUN_TRY_ASSIGN(const bool next_is_opaque, is_opaque(here, mark));
     opaque = opaque || next_is_opaque;
   }
 }
@@ -65,9 +65,10 @@ Result<Sight> look_in_layer(Fd layer, std::string_view path, OpaqueMark mark, Lo
 Result<std::optional<LowerEntry>> find_below(const LowerLayers& layers, std::string_view path,
                                              OpaqueMark mark) {
   for (const std::string& name : layers.names) {
-    TRY_ASSIGN(const UniqueFd layer, sys::openat(layers.directory, name.c_str(), kDirectory));
+    OCIRUN_TRY_ASSIGN(const UniqueFd layer,
+                      sys::openat(layers.directory, name.c_str(), kDirectory));
     LowerEntry entry;
-    TRY_ASSIGN(const Sight sight, look_in_layer(layer, path, mark, entry));
+    OCIRUN_TRY_ASSIGN(const Sight sight, look_in_layer(layer, path, mark, entry));
     if (sight == Sight::kFound) return std::optional(std::move(entry));
     if (sight == Sight::kHidden) break;
   }

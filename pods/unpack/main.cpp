@@ -27,8 +27,8 @@ int run(std::span<const std::string> words) {
   if (const auto job = parse_index_job(words)) return serve(*job);
   const auto job = parse_layer_job(words);
   if (!job) {
-    static_cast<void>(linux::write_all(
-        Fd{STDERR_FILENO}, "ocirun-unpack is a part of ocirun and not for use by hand\n"));
+    ignore(linux::write_all(Fd{STDERR_FILENO},
+                            "ocirun-unpack is a part of ocirun and not for use by hand\n"));
     return 2;
   }
   FileRange blob(UniqueFd{kArchiveDescriptor}, job->offset, job->size);

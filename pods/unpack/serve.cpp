@@ -24,7 +24,7 @@ int report_outcome(Fd report, Work work) {
       linux::within_memory([&]() -> Result<Result<std::string>> { return work(); });
   if (!outcome) return kNoMemoryStatus;
   const Result<std::string>& done = *outcome;
-  static_cast<void>(linux::write_all(report, done ? *done : failed_message(done.error())));
+  ignore(linux::write_all(report, done ? *done : failed_message(done.error())));
   return 0;
 }
 
@@ -32,7 +32,7 @@ int report_outcome(Fd report, Work work) {
 Result<FileRange> plain_archive(const IndexJob& job) {
   FileRange archive(UniqueFd{kArchiveDescriptor});
   if (job.compression == Compression::kNone) return archive;
-  TRY(uncompress(archive, job.compression, Fd{kIntoDescriptor}, job.most_bytes));
+  OCIRUN_TRY(uncompress(archive, job.compression, Fd{kIntoDescriptor}, job.most_bytes));
   return FileRange(UniqueFd{kIntoDescriptor});
 }
 
@@ -42,16 +42,16 @@ int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
           std::span<const Fd> keep) {
   return report_outcome(report, [&]() -> Result<std::string> {
     constexpr const char* kStep = "confine the process that unpacks a layer";
-    TRY(within(confine_to(places, job.options.mark, report, keep), kStep));
-    TRY(within(allow_calls(ArchiveWork::kUnpack), kStep));
+    OCIRUN_TRY(within(confine_to(places, job.options.mark, report, keep), kStep));
+    OCIRUN_TRY(within(allow_calls(ArchiveWork::kUnpack), kStep));
     UnpackOptions options = job.options;
     if (job.reports_progress)
       options.progress = [&](std::uint64_t bytes) {
-        static_cast<void>(linux::write_all(report, progress_message(bytes)));
+        ignore(linux::write_all(report, progress_message(bytes)));
       };
     const LowerLayers below{places.below.value_or(Fd{-1}), job.below};
-    TRY_ASSIGN(const UnpackedLayer unpacked,
-               unpack_layer(blob, job.layer, places.into, below, options));
+    OCIRUN_TRY_ASSIGN(const UnpackedLayer unpacked,
+                      unpack_layer(blob, job.layer, places.into, below, options));
     return done_message(unpacked);
   });
 }
@@ -59,14 +59,14 @@ int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
 int serve(const IndexJob& job) {
   return report_outcome(Fd{kReportDescriptor}, [&]() -> Result<std::string> {
     constexpr const char* kStep = "confine the process that reads an archive";
-    TRY(within(confine_to_descriptors({.caller = Fd{kReportDescriptor},
-                                       .last_descriptor = kIntoDescriptor,
-                                       .file_bytes = job.most_bytes,
-                                       .memory = kMostUnpackMemory}),
-               kStep));
-    TRY(within(allow_calls(ArchiveWork::kIndex), kStep));
-    TRY_ASSIGN(FileRange archive, plain_archive(job));
-    TRY(index_archive(archive, job.most_entries, [](const ArchiveMember& member) {
+    OCIRUN_TRY(within(confine_to_descriptors({.caller = Fd{kReportDescriptor},
+                                              .last_descriptor = kIntoDescriptor,
+                                              .file_bytes = job.most_bytes,
+                                              .memory = kMostUnpackMemory}),
+                      kStep));
+    OCIRUN_TRY(within(allow_calls(ArchiveWork::kIndex), kStep));
+    OCIRUN_TRY_ASSIGN(FileRange archive, plain_archive(job));
+    OCIRUN_TRY(index_archive(archive, job.most_entries, [](const ArchiveMember& member) {
       return linux::write_all(Fd{kReportDescriptor}, member_message(member));
     }));
     return done_message({});

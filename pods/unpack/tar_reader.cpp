@@ -93,9 +93,9 @@ Result<void> add_acls(archive_entry* entry,
     return refuse("an NFSv4 ACL cannot be kept, Linux has POSIX ACLs");
   // An access ACL of three entries says only what the mode says; libarchive counts it as none.
   if ((types & ARCHIVE_ENTRY_ACL_TYPE_ACCESS) != 0)
-    TRY(add_acl(entry, ARCHIVE_ENTRY_ACL_TYPE_ACCESS, "system.posix_acl_access", xattrs));
+    OCIRUN_TRY(add_acl(entry, ARCHIVE_ENTRY_ACL_TYPE_ACCESS, "system.posix_acl_access", xattrs));
   if ((types & ARCHIVE_ENTRY_ACL_TYPE_DEFAULT) != 0)
-    TRY(add_acl(entry, ARCHIVE_ENTRY_ACL_TYPE_DEFAULT, "system.posix_acl_default", xattrs));
+    OCIRUN_TRY(add_acl(entry, ARCHIVE_ENTRY_ACL_TYPE_DEFAULT, "system.posix_acl_default", xattrs));
   return {};
 }
 
@@ -143,7 +143,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   if (!state_->is_open) {
     archive_read_support_format_tar(archive);
     archive_read_support_format_empty(archive);
-    TRY(within(state_->handle.open(), "read the tar archive"));
+    OCIRUN_TRY(within(state_->handle.open(), "read the tar archive"));
     state_->is_open = true;
   }
   archive_entry* entry = nullptr;
@@ -174,7 +174,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   out.device_major = static_cast<std::uint64_t>(archive_entry_rdevmajor(entry));
   out.device_minor = static_cast<std::uint64_t>(archive_entry_rdevminor(entry));
   add_xattrs(entry, out);
-  TRY(within(add_acls(entry, out.xattrs), "entry {}", bundle::escaped(out.name)));
+  OCIRUN_TRY(within(add_acls(entry, out.xattrs), "entry {}", bundle::escaped(out.name)));
   return std::optional(std::move(out));
 }
 

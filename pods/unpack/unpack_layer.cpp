@@ -16,9 +16,9 @@ constexpr std::uint64_t kEntriesBetweenProgress = 64;
 Result<void> add_entries(TarReader& archive, LayerTree& tree, const HashingStream& blob,
                          const UnpackOptions& options) {
   for (std::uint64_t number = 1;; ++number) {
-    TRY_ASSIGN(const auto entry, archive.next());
+    OCIRUN_TRY_ASSIGN(const auto entry, archive.next());
     if (!entry) return {};
-    TRY(within(tree.add(*entry, archive), "entry {}", bundle::in_quotes(entry->name)));
+    OCIRUN_TRY(within(tree.add(*entry, archive), "entry {}", bundle::in_quotes(entry->name)));
     if (options.progress && number % kEntriesBetweenProgress == 0) options.progress(blob.size());
   }
 }
@@ -44,21 +44,21 @@ Result<UnpackedLayer> unpack(ByteStream& source, const LayerBlob& layer, Fd into
   const auto algorithm = layer.digest.value_or(layer.diff_id).algorithm();
   HashingStream blob(source, algorithm, layer.digest ? layer.size : UINT64_MAX);
   PeekedStream peeked(blob);
-  TRY_ASSIGN(const std::string_view first, peeked.peek(4));
+  OCIRUN_TRY_ASSIGN(const std::string_view first, peeked.peek(4));
   DecompressedStream plain(peeked, layer.compression.value_or(compression_of(first)));
   HashingStream archive(plain, layer.diff_id.algorithm(),
                         std::min(options.limits.bytes, options.image.bytes));
   UnpackedLayer out;
   {
     TarReader reader(archive);
-    TRY_ASSIGN(LayerTree tree, LayerTree::open(into, below, options));
-    TRY(add_entries(reader, tree, blob, options));
-    TRY(tree.finish());
+    OCIRUN_TRY_ASSIGN(LayerTree tree, LayerTree::open(into, below, options));
+    OCIRUN_TRY(add_entries(reader, tree, blob, options));
+    OCIRUN_TRY(tree.finish());
     out = tree.sums();
   }
-  TRY(drain(archive));
-  TRY(drain(blob));
-  TRY(verify(layer, blob, archive));
+  OCIRUN_TRY(drain(archive));
+  OCIRUN_TRY(drain(blob));
+  OCIRUN_TRY(verify(layer, blob, archive));
   if (options.progress) options.progress(blob.size());
   return out;
 }

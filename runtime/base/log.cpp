@@ -98,7 +98,7 @@ Result<Log> Log::open(const GlobalOptions& options) {
   auto file = linux::sys::open(options.log.c_str(), kFlags, 0644);
   if (!file && file.error().number() == ENXIO)
     return fail(ENXIO, "--log: nobody reads from {}", options.log);
-  TRY_ASSIGN(log.file_, within(std::move(file), "--log"));
+  OCIRUN_TRY_ASSIGN(log.file_, within(std::move(file), "--log"));
   return log;
 }
 
@@ -113,7 +113,7 @@ void Log::write(LogLevel level, std::string_view message) const {
                                                          : text_line(level_name, shown, time);
     // One write(2) for each line, because several commands append to the same file. The command
     // goes on if the disk is full.
-    [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
+    ignore(linux::write_all(file_, line + "\n"));
   }
   if (!file_ && format_ == LogFormat::kJson)
     write_to_stderr(bundle::log_line(level_name, shown, time) + "\n");

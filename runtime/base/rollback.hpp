@@ -28,10 +28,10 @@ class Rollback {
   // Where memory runs out within a step, the other steps run all the same. `delete --force` removes
   // what that step has left.
   static void undo(const std::function<void()>& step) {
-    [[maybe_unused]] const auto ignored = linux::within_memory([&]() -> Result<void> {
+    ignore(linux::within_memory([&]() -> Result<void> {
       step();
       return {};
-    });
+    }));
   }
 
   std::vector<std::function<void()>> steps_;

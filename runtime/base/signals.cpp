@@ -107,12 +107,12 @@ Result<Heard> await_word(Fd fd, Fd end, const OnSilence& on_silence, const Tick&
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
     if (ready < 0 && errno != EINTR) return fail(errno, "wait");
     if (watched[0].revents != 0) return Heard::kWord;
-    if (watched[1].revents != 0) TRY(Signals::check());
+    if (watched[1].revents != 0) OCIRUN_TRY(Signals::check());
     if (watched[2].revents != 0) return Heard::kEnd;
     if (ready != 0) continue;
     if (tick.call) tick.call();
     if (Clock::now() < begin + next) continue;
-    TRY(on_silence(next));
+    OCIRUN_TRY(on_silence(next));
     next += kSilence;
   }
 }

@@ -123,7 +123,7 @@ std::string complete_line(std::span<const std::string> words) {
     std::vector<std::string> of_pod(words.begin() + static_cast<std::ptrdiff_t>(index) + 1,
                                     words.end());
     of_pod.emplace(of_pod.begin(), bundle::cli::kCompletionCommand);
-    static_cast<void>(become_pod_program(words.first(index), of_pod));
+    ignore(become_pod_program(words.first(index), of_pod));
     return {};
   }
   return bundle::cli::completion_text(program(), containers, words);

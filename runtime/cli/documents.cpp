@@ -32,9 +32,9 @@ bool is_pure_cgroup_v2() {
 Result<int> run_spec(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   if (const auto file = arguments.value("upgrade")) {
-    TRY_ASSIGN(const std::string text, within(read_document(*file), "--upgrade"));
-    TRY_ASSIGN(const std::string upgraded, within(bundle::upgrade_document(text), *file));
-    TRY(print(upgraded));
+    OCIRUN_TRY_ASSIGN(const std::string text, within(read_document(*file), "--upgrade"));
+    OCIRUN_TRY_ASSIGN(const std::string upgraded, within(bundle::upgrade_document(text), *file));
+    OCIRUN_TRY(print(upgraded));
     return 0;
   }
   const std::string directory = arguments.value("bundle").value_or(".");
@@ -48,25 +48,27 @@ Result<int> run_spec(const Invocation& invocation) {
   if (arguments.has("rootless"))
     own_map = {.uids = linux::widest_own_map(linux::IdKind::kUser, ::geteuid()),
                .gids = linux::widest_own_map(linux::IdKind::kGroup, ::getegid())};
-  TRY(linux::replace_file(HostPath(path), bundle::default_config_text(own_map, is_pure_cgroup_v2()),
-                          0644));  // replace_file() ignores the umask
+  OCIRUN_TRY(linux::replace_file(HostPath(path),
+                                 bundle::default_config_text(own_map, is_pure_cgroup_v2()),
+                                 0644));  // replace_file() ignores the umask
   return 0;
 }
 
 Result<int> run_features(const Invocation& invocation) {
   const auto can_checkpoint = added_commands().can_checkpoint;
   const bool has_criu = can_checkpoint != nullptr && can_checkpoint(invocation.options);
-  TRY(print(bundle::features_text(has_criu ? bundle::Criu::kIsFound : bundle::Criu::kIsMissing)));
+  OCIRUN_TRY(
+      print(bundle::features_text(has_criu ? bundle::Criu::kIsFound : bundle::Criu::kIsMissing)));
   return 0;
 }
 
 Result<int> run_validate(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(
       const HostPath directory,
       linux::absolute_path(arguments.operands().empty() ? arguments.value("bundle").value_or(".")
                                                         : arguments.operands().front()));
-  TRY_ASSIGN(const std::string text, bundle::read_config_file(directory));
+  OCIRUN_TRY_ASSIGN(const std::string text, bundle::read_config_file(directory));
   const bundle::Parsed parsed = bundle::parse_config(text, directory, bundle::UnknownNames::kTold);
   std::string report;
   for (const std::string& problem : parsed.problems) report += fmt::format("error: {}\n", problem);
@@ -83,7 +85,7 @@ Result<int> run_validate(const Invocation& invocation) {
         "note: /process/user/umask: absent, so the process keeps the umask of whoever calls create "
         "or run; runc and crun set 022 (18 as the number in JSON)\n";
   if (parsed.problems.empty()) report += "config.json is valid\n";
-  TRY(print(report));
+  OCIRUN_TRY(print(report));
   if (parsed.problems.empty()) return 0;
   const std::size_t listed = parsed.problems.size();
   if (listed == bundle::Report::kMaxListed)
@@ -94,7 +96,7 @@ Result<int> run_validate(const Invocation& invocation) {
 Result<int> run_completion(const Invocation& invocation) {
   const auto text = linux::value_of(kShells, invocation.arguments.operands().front());
   if (!text) return refuse("must be bash, zsh or fish");
-  TRY(print(**text));
+  OCIRUN_TRY(print(**text));
   return 0;
 }
 

@@ -17,11 +17,11 @@ namespace {
 // Reads "UID[:GID]", digits only (crun CVE-2026-30892).
 Result<void> read_user(const std::string& text, bundle::User& user) {
   const std::size_t colon = text.find(':');
-  TRY_ASSIGN(user.uid,
-             within(Uid::parse(std::string_view(text).substr(0, colon)), "--user {}", text));
+  OCIRUN_TRY_ASSIGN(user.uid,
+                    within(Uid::parse(std::string_view(text).substr(0, colon)), "--user {}", text));
   if (colon == std::string::npos) return {};
-  TRY_ASSIGN(user.gid,
-             within(Gid::parse(std::string_view(text).substr(colon + 1)), "--user {}", text));
+  OCIRUN_TRY_ASSIGN(
+      user.gid, within(Gid::parse(std::string_view(text).substr(colon + 1)), "--user {}", text));
   return {};
 }
 
@@ -44,7 +44,7 @@ void add_capability(const std::string& name, bundle::Process& process, const Log
 
 Result<void> read_groups(const Arguments& arguments, bundle::User& user) {
   for (const std::string& text : arguments.values("additional-gids")) {
-    TRY_ASSIGN(const Gid gid, within(Gid::parse(text), "--additional-gids"));
+    OCIRUN_TRY_ASSIGN(const Gid gid, within(Gid::parse(text), "--additional-gids"));
     user.additional_gids.push_back(gid);
   }
   return {};
@@ -73,9 +73,9 @@ Result<bundle::Process> process_from_options(const Invocation& invocation,
   if (const auto cwd = arguments.value("cwd")) process.cwd = *cwd;
   if (!process.cwd.starts_with('/'))
     return refuse("--cwd {}: must be an absolute path in the container", process.cwd);
-  if (const auto user = arguments.value("user")) TRY(read_user(*user, process.user));
-  TRY(read_groups(arguments, process.user));
-  TRY(read_environment(arguments, process));
+  if (const auto user = arguments.value("user")) OCIRUN_TRY(read_user(*user, process.user));
+  OCIRUN_TRY(read_groups(arguments, process.user));
+  OCIRUN_TRY(read_environment(arguments, process));
   for (const std::string& name : arguments.values("cap"))
     add_capability(name, process, invocation.log);
   if (const auto label = arguments.value("process-label")) process.selinux_label = *label;
@@ -96,8 +96,8 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
                                           const bundle::Config& config) {
   const Arguments& arguments = invocation.arguments;
   std::vector<std::string> warnings;
-  TRY_ASSIGN(bundle::Process process,
-             within(bundle::parse_process(invocation.process_document, warnings), file));
+  OCIRUN_TRY_ASSIGN(bundle::Process process,
+                    within(bundle::parse_process(invocation.process_document, warnings), file));
   for (const std::string& warning : warnings) invocation.log.warn(warning);
   if (arguments.has("tty")) process.terminal = true;  // podman gives --process and --tty
   if (arguments.operands().size() > 1)
@@ -112,17 +112,17 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
 
 Result<int> run_exec(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const ContainerId id, id_of(arguments));
-  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
-  TRY(refuse_foreign(container.directory()));
-  TRY_ASSIGN(const bundle::Config config, container.config());
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(arguments));
+  OCIRUN_TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY(refuse_foreign(container.directory()));
+  OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
 
   const auto file = arguments.value("process");
-  TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, invocation, config)
-                                           : process_from_options(invocation, config));
-  TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
-  TRY(warn_of_capabilities(process, config.namespaces, invocation.log,
-                           config.process ? &*config.process : nullptr));
+  OCIRUN_TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, invocation, config)
+                                                  : process_from_options(invocation, config));
+  OCIRUN_TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
+  OCIRUN_TRY(warn_of_capabilities(process, config.namespaces, invocation.log,
+                                  config.process ? &*config.process : nullptr));
   const bool detach = arguments.has("detach");
   const ExecRequest request{
       .process = std::move(process),
@@ -135,10 +135,10 @@ Result<int> run_exec(const Invocation& invocation) {
       .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,
       .cgroups = arguments.values("cgroup"),
       .inheritance = invocation.inheritance};
-  TRY_ASSIGN(const ExecutedProcess executed,
-             exec_process(container, config, request, invocation.log));
+  OCIRUN_TRY_ASSIGN(const ExecutedProcess executed,
+                    exec_process(container, config, request, invocation.log));
   if (detach) return 0;
-  TRY_ASSIGN(const int status, attend(executed.child, executed.terminal));
+  OCIRUN_TRY_ASSIGN(const int status, attend(executed.child, executed.terminal));
   warn_of_oom(status, container.record(), executed.oom_kills_before, invocation.log);
   return status;
 }

@@ -66,8 +66,9 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
     return refuse_without_bundle(arguments.operands().front());
   const std::string word =
       by_bundle ? arguments.operands().front() : arguments.value("bundle").value_or(".");
-  TRY_ASSIGN(HostPath bundle, linux::absolute_path(word));
-  TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : id_of(arguments));
+  OCIRUN_TRY_ASSIGN(HostPath bundle, linux::absolute_path(word));
+  OCIRUN_TRY_ASSIGN(ContainerId id,
+                    by_bundle ? ContainerId::parse(id_from(bundle)) : id_of(arguments));
   return CreateRequest{.id = std::move(id),
                        .bundle = std::move(bundle),
                        .console_socket = arguments.path("console-socket"),
@@ -91,9 +92,9 @@ std::optional<Supervisor> find_supervisor(const Log& log) {
 }  // namespace
 
 Result<int> run_create(const Invocation& invocation) {
-  TRY_ASSIGN(const CreateRequest request,
-             read_request(invocation, TerminalKeeper::kConsoleSocket, false));
-  TRY(create_container(invocation.options, invocation.log, request));
+  OCIRUN_TRY_ASSIGN(const CreateRequest request,
+                    read_request(invocation, TerminalKeeper::kConsoleSocket, false));
+  OCIRUN_TRY(create_container(invocation.options, invocation.log, request));
   return 0;
 }
 
@@ -101,18 +102,19 @@ Result<int> run_run(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const bool detach = arguments.has("detach");
   const bool keeps_terminal = !detach && !arguments.value("console-socket");
-  TRY_ASSIGN(CreateRequest request,
-             read_request(invocation,
-                          keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
-                          true));
+  OCIRUN_TRY_ASSIGN(
+      CreateRequest request,
+      read_request(invocation,
+                   keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
+                   true));
   const std::optional<Supervisor> supervisor = find_supervisor(invocation.log);
   request.notifies = supervisor.has_value();
   request.is_attended = !detach && !arguments.has("keep");
-  TRY_ASSIGN(const CreatedContainer container,
-             create_container(invocation.options, invocation.log, request));
+  OCIRUN_TRY_ASSIGN(const CreatedContainer container,
+                    create_container(invocation.options, invocation.log, request));
 
   const auto remove = [&]() -> Result<void> {
-    TRY(container.directory.lock(kLockPatience));
+    OCIRUN_TRY(container.directory.lock(kLockPatience));
     if (!container.directory.exists()) return {};  // another command has deleted the container
     return destroy_container(container.directory, container.record, invocation.log);
   };
@@ -131,33 +133,33 @@ Result<int> run_run(const Invocation& invocation) {
     return std::unexpected(started.error());
   }
   if (detach) return 0;
-  TRY_ASSIGN(const int status,
-             attend(container.init, container.terminal, notifications ? &*notifications : nullptr));
+  OCIRUN_TRY_ASSIGN(const int status, attend(container.init, container.terminal,
+                                             notifications ? &*notifications : nullptr));
   warn_of_oom(status, container.record, 0, invocation.log);
-  if (!arguments.has("keep")) TRY(remove());
+  if (!arguments.has("keep")) OCIRUN_TRY(remove());
   return status;
 }
 
 Result<int> run_start(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
-  TRY_ASSIGN(Container container, Container::load(invocation.options, id));
-  TRY(container.lock_and_reload());
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
+  OCIRUN_TRY_ASSIGN(Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_start(status)) return refuse_start(status);
-  TRY(refuse_foreign(container.directory()));
-  TRY(start_container(container.directory(), container.record(), invocation.log));
+  OCIRUN_TRY(refuse_foreign(container.directory()));
+  OCIRUN_TRY(start_container(container.directory(), container.record(), invocation.log));
   return 0;
 }
 
 Result<int> run_kill(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const ContainerId id, id_of(arguments));
-  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(arguments));
+  OCIRUN_TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   std::string name =
       arguments.operands().size() > 1 ? arguments.operands()[1] : container.record().stop_signal;
   if (name.empty()) name = "TERM";
-  TRY_ASSIGN(const int signal, linux::parse_signal(name));
-  TRY_ASSIGN(
+  OCIRUN_TRY_ASSIGN(const int signal, linux::parse_signal(name));
+  OCIRUN_TRY_ASSIGN(
       const std::size_t left,
       kill_container(container, signal, arguments.has("all") ? KillScope::kAll : KillScope::kInit));
   if (left != 0)
@@ -169,10 +171,10 @@ Result<int> run_kill(const Invocation& invocation) {
 }
 
 Result<int> run_delete(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
-  TRY(delete_container(invocation.options, id,
-                       invocation.arguments.has("force") ? Force::kYes : Force::kNo,
-                       invocation.log));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
+  OCIRUN_TRY(delete_container(invocation.options, id,
+                              invocation.arguments.has("force") ? Force::kYes : Force::kNo,
+                              invocation.log));
   return 0;
 }
 
@@ -180,9 +182,9 @@ namespace {
 
 Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Status),
                            cgroups::FreezerState state) {
-  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
-  TRY_ASSIGN(Container container, Container::load(invocation.options, id));
-  TRY(container.lock_and_reload());
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
+  OCIRUN_TRY_ASSIGN(Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!is_allowed(status))
     return refuse("container is {}: it must be {}", status_name(status),
@@ -191,8 +193,8 @@ Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Stat
     return refuse(
         "the container has no cgroup of its own that could be frozen: it was created with "
         "--cgroup-manager=disabled, or by a user without a delegated cgroup");
-  TRY_ASSIGN(const auto cgroup, container.cgroup());
-  TRY(cgroup->freeze(state));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
+  OCIRUN_TRY(cgroup->freeze(state));
   return 0;
 }
 

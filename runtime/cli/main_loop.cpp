@@ -53,10 +53,10 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   if (format != "text" && format != "json")
     return refuse("--log-format {}: must be text or json", format);
   options.log_format = format == "json" ? LogFormat::kJson : LogFormat::kText;
-  TRY_ASSIGN(options.log_level, parse_level(arguments.value("log-level").value_or("info")));
+  OCIRUN_TRY_ASSIGN(options.log_level, parse_level(arguments.value("log-level").value_or("info")));
   if (arguments.has("debug")) options.log_level = LogLevel::kDebug;
 
-  TRY_ASSIGN(options.cgroup_manager, read_cgroup_manager(arguments));
+  OCIRUN_TRY_ASSIGN(options.cgroup_manager, read_cgroup_manager(arguments));
   options.criu = arguments.value("criu").value_or("");
 
   const std::string rootless = arguments.value("rootless").value_or("auto");
@@ -79,12 +79,12 @@ bool is_null_device(Fd fd) {
 Result<void> open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
-    TRY_ASSIGN(UniqueFd null,
-               within(linux::sys::open("/dev/null", O_RDWR), "descriptor {} is closed", stream));
+    OCIRUN_TRY_ASSIGN(UniqueFd null, within(linux::sys::open("/dev/null", O_RDWR),
+                                            "descriptor {} is closed", stream));
     if (!is_null_device(null))
       return refuse("descriptor {} is closed, and /dev/null is not the null device", stream);
     ::fcntl(null.get(), F_SETFD, 0);  // the container's program inherits the descriptor
-    static_cast<void>(null.release());
+    ignore(null.release());
   }
   return {};
 }
@@ -107,8 +107,9 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   Prepared prepared;
   Inheritance& inheritance = prepared.inheritance;
   inheritance.command_line = linux::CommandLine(argv);
-  TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
-  TRY_ASSIGN(inheritance.preserved_descriptors, arguments.number("preserve-fds", 0, 1'000'000));
+  OCIRUN_TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
+  OCIRUN_TRY_ASSIGN(inheritance.preserved_descriptors,
+                    arguments.number("preserve-fds", 0, 1'000'000));
   // A file that ocirun opens later would get the number of a closed descriptor, and would reach the
   // container.
   for (int fd = 3; fd < 3 + inheritance.descriptors(); ++fd)
@@ -120,7 +121,7 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   std::vector<Fd> keep = inheritance.descriptor_list();
   if (document_descriptor) keep.push_back(Fd{*document_descriptor});
   linux::close_descriptors_but(keep);
-  TRY(linux::reexec_sealed(argv));
+  OCIRUN_TRY(linux::reexec_sealed(argv));
   // A container's process must not ptrace ocirun or read /proc/PID of ocirun. Init inherits the
   // cleared flag. Only root of the host can map the ids of such an init. For other users, init
   // clears the flag after the mapping.
@@ -128,11 +129,11 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   if (document) {
     // Reads the document before Signals::capture(): the read may wait for the writer of a pipe, and
     // a signal still ends ocirun.
-    TRY_ASSIGN(prepared.process_document, within(read_document(*document), "--process"));
+    OCIRUN_TRY_ASSIGN(prepared.process_document, within(read_document(*document), "--process"));
     if (document_descriptor && *document_descriptor >= 3 + inheritance.descriptors())
       ::close(*document_descriptor);
   }
-  TRY(Signals::capture());
+  OCIRUN_TRY(Signals::capture());
   inheritance.umask = ::umask(0);  // umask(2) returns the old umask
   // The new umask leaves the owner all rights, so that ocirun can use the files that ocirun makes.
   ::umask(inheritance.umask & (S_IRWXG | S_IRWXO));
@@ -142,8 +143,7 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
 int print_and_exit(std::string_view text) { return print(text) ? 0 : 1; }
 
 int usage_error(const Error& error) {
-  [[maybe_unused]] const auto ignored =
-      linux::write_all(Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", error.message()));
+  ignore(linux::write_all(Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", error.message())));
   return 1;
 }
 
@@ -225,8 +225,8 @@ int run_words(int argc, char** argv) {
   if (!log) return usage_error(log.error());
 
   const auto outcome = linux::within_memory([&]() -> Result<int> {
-    TRY(arguments);
-    TRY(prepared);
+    OCIRUN_TRY(arguments);
+    OCIRUN_TRY(prepared);
     log->debug(fmt::format("{} begins, state root {}", command->name, options->root.string()));
     return command->run({.options = *options,
                          .log = *log,

@@ -75,8 +75,8 @@ Result<std::optional<StateDirectory>> find_listed(const Store& store, const Cont
 Result<std::string> ids_text(const Store& store, const std::vector<std::string>& names) {
   std::string lines;
   for (const std::string& name : names) {
-    TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
-    TRY_ASSIGN(const auto directory, find_listed(store, id));
+    OCIRUN_TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
+    OCIRUN_TRY_ASSIGN(const auto directory, find_listed(store, id));
     if (directory && directory->is_state()) lines += name + "\n";
   }
   return lines;
@@ -86,8 +86,8 @@ Result<std::string> ids_text(const Store& store, const std::vector<std::string>&
 Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
                                                           const std::string& name,
                                                           UserNames& names) {
-  TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
-  TRY_ASSIGN(auto directory, find_listed(store, id));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, ContainerId::parse(name));
+  OCIRUN_TRY_ASSIGN(auto directory, find_listed(store, id));
   if (!directory) return std::nullopt;
   const auto container = Container::load(*directory, id);
   if (container) {
@@ -121,24 +121,24 @@ Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
   std::vector<bundle::StateDocument> states;
   states.reserve(ids.size());
   for (auto& one : found) {
-    TRY_ASSIGN(auto state, std::move(one));
+    OCIRUN_TRY_ASSIGN(auto state, std::move(one));
     if (state) states.push_back(*std::move(state));
   }
   return states;
 }
 
 Result<int> run_state(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
-  TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
-  TRY_ASSIGN(StateDirectory directory, store.find(id));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
+  OCIRUN_TRY_ASSIGN(StateDirectory directory, store.find(id));
   const auto container = Container::load(directory, id);
   if (container) {
-    TRY(print(bundle::state_text(container->state())));
+    OCIRUN_TRY(print(bundle::state_text(container->state())));
     return 0;
   }
   const bundle::StateDocument unfinished = state_of_unfinished(directory, id);
   if (unfinished.status == Status::kUnknown) return std::unexpected(container.error());
-  TRY(print(bundle::state_text(unfinished)));
+  OCIRUN_TRY(print(bundle::state_text(unfinished)));
   return 0;
 }
 
@@ -149,16 +149,16 @@ Result<int> run_list(const Invocation& invocation) {
     return refuse("--format {}: must be table or json", format);
   const MissingRoot missing =
       invocation.options.root_is_explicit ? MissingRoot::kIsAnError : MissingRoot::kIsEmpty;
-  TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
-  TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
+  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
 
   if (arguments.has("quiet")) {
-    TRY_ASSIGN(const std::string lines, ids_text(store, ids));
-    TRY(print(lines));
+    OCIRUN_TRY_ASSIGN(const std::string lines, ids_text(store, ids));
+    OCIRUN_TRY(print(lines));
     return 0;
   }
-  TRY_ASSIGN(const auto states, listed_states(store, ids));
-  TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
+  OCIRUN_TRY_ASSIGN(const auto states, listed_states(store, ids));
+  OCIRUN_TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
   return 0;
 }
 
@@ -168,11 +168,12 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   std::vector<std::string> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     environment.emplace_back(*entry);
-  TRY_ASSIGN(const std::string path, find_executable("ps", environment));
+  OCIRUN_TRY_ASSIGN(const std::string path, find_executable("ps", environment));
   words.insert(words.begin(), "ps");
   const linux::ExecArguments arguments(words, environment);
-  TRY_ASSIGN(linux::Pipe ends, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe ends, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(const linux::Child child,
+                    linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::dup2(ends.writer.get(), STDOUT_FILENO);
     ::execve(path.c_str(), arguments.argv(), arguments.envp());
@@ -183,7 +184,7 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   std::array<char, 8192> buffer;
   for (ssize_t count = 0; (count = ::read(ends.reader.get(), buffer.data(), buffer.size())) > 0;)
     output.append(buffer.data(), static_cast<std::size_t>(count));
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  OCIRUN_TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return refuse(
         "ps {}: its own message says why; ps(1) has the options that may follow the container's id",
@@ -216,28 +217,28 @@ Result<int> run_ps(const Invocation& invocation) {
   const std::string format = arguments.value("format").value_or("table");
   if (format != "table" && format != "json")
     return refuse("--format {}: must be table or json", format);
-  TRY_ASSIGN(const ContainerId id, id_of(arguments));
-  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
-  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(arguments));
+  OCIRUN_TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto pids = cgroup->pids();
   if (!pids && container.status() == Status::kStopped) pids = std::vector<int>{};
   if (container.record().cgroup_manager == CgroupManager::kDisabled &&
       container.status() != Status::kStopped) {
-    TRY_ASSIGN(const auto found,
-               find_processes(container.init().pid, container.record().own_pid_namespace));
+    OCIRUN_TRY_ASSIGN(const auto found,
+                      find_processes(container.init().pid, container.record().own_pid_namespace));
     pids.emplace();
     std::ranges::transform(found, std::back_inserter(*pids), &linux::ProcessIdentity::pid);
   }
-  TRY(pids);
+  OCIRUN_TRY(pids);
   if (format == "json") {
-    TRY(print(bundle::pids_text(*pids)));
+    OCIRUN_TRY(print(bundle::pids_text(*pids)));
     return 0;
   }
   std::vector<std::string> words(arguments.operands().begin() + 1, arguments.operands().end());
   if (words.empty()) words = {"-ef"};
-  TRY_ASSIGN(const std::string output, output_of_ps(std::move(words)));
-  TRY_ASSIGN(const std::string lines, filter_lines(output, *pids));
-  TRY(print(lines));
+  OCIRUN_TRY_ASSIGN(const std::string output, output_of_ps(std::move(words)));
+  OCIRUN_TRY_ASSIGN(const std::string lines, filter_lines(output, *pids));
+  OCIRUN_TRY(print(lines));
   return 0;
 }
 
@@ -249,18 +250,19 @@ Result<void> print_line(const std::string& event) { return print(event + "\n"); 
 
 Result<int> run_events(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const std::chrono::nanoseconds interval,
-             within(parse_duration(arguments.value("interval").value_or("5s")), "--interval"));
-  TRY_ASSIGN(const ContainerId id, id_of(arguments));
-  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY_ASSIGN(
+      const std::chrono::nanoseconds interval,
+      within(parse_duration(arguments.value("interval").value_or("5s")), "--interval"));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(arguments));
+  OCIRUN_TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   if (container.status() == Status::kStopped)
     return refuse("container with id {} is not running", id.string());
   if (arguments.has("stats")) {
-    TRY_ASSIGN(const bundle::ContainerStats stats, read_container_stats(container));
-    TRY(print_line(bundle::stats_event(id.string(), stats)));
+    OCIRUN_TRY_ASSIGN(const bundle::ContainerStats stats, read_container_stats(container));
+    OCIRUN_TRY(print_line(bundle::stats_event(id.string(), stats)));
     return 0;
   }
-  TRY(follow_container(container, interval, invocation.log, print_line));
+  OCIRUN_TRY(follow_container(container, interval, invocation.log, print_line));
   return 0;
 }
 

@@ -50,7 +50,7 @@ Result<void> write_value(bundle::JsonWriter& out, const Row& row, const std::str
     return {};
   }
   if (row.kind == Kind::kSize) {
-    TRY_ASSIGN(const std::int64_t bytes, within(parse_size(text), named()));
+    OCIRUN_TRY_ASSIGN(const std::int64_t bytes, within(parse_size(text), named()));
     out.member(row.member, bytes);
     return {};
   }
@@ -75,7 +75,7 @@ Result<std::string> document_of_options(const Arguments& arguments) {
       if (!text) continue;
       if (section != name) out.key(name).begin_object();
       section = name;
-      TRY(write_value(out, row, *text));
+      OCIRUN_TRY(write_value(out, row, *text));
     }
     if (section == name) out.end_object();
   }
@@ -132,33 +132,33 @@ Result<UpdateRequest> read_update_request(const Invocation& invocation) {
   UpdateRequest request;
   std::vector<std::string> warnings;
   if (const auto name = arguments.value("resources")) {
-    TRY_ASSIGN(const std::string text, within(read_document(*name), "--resources"));
-    TRY_ASSIGN(request.resources,
-               within(bundle::parse_resources(text, warnings), "--resources " + *name));
+    OCIRUN_TRY_ASSIGN(const std::string text, within(read_document(*name), "--resources"));
+    OCIRUN_TRY_ASSIGN(request.resources,
+                      within(bundle::parse_resources(text, warnings), "--resources " + *name));
   }
-  TRY_ASSIGN(const std::string text, document_of_options(arguments));
-  TRY_ASSIGN(const cgroups::Resources given, bundle::parse_resources(text, warnings));
+  OCIRUN_TRY_ASSIGN(const std::string text, document_of_options(arguments));
+  OCIRUN_TRY_ASSIGN(const cgroups::Resources given, bundle::parse_resources(text, warnings));
   request.resources = cgroups::merge(std::move(request.resources), given);
   for (const std::string& warning : warnings) invocation.log.warn(warning);
   request.l3_cache_schema = arguments.value("l3-cache-schema");
   request.mem_bw_schema = arguments.value("mem-bw-schema");
   for (const std::string& device : arguments.values("device-add")) {
-    TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-add", device));
+    OCIRUN_TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-add", device));
     request.added_devices.push_back(std::move(grant));
   }
   for (const std::string& device : arguments.values("device-remove")) {
-    TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-remove", device));
+    OCIRUN_TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-remove", device));
     request.removed_devices.push_back(std::move(grant));
   }
   return request;
 }
 
 Result<void> update(const Invocation& invocation) {
-  TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
+  OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(invocation.arguments));
   if (invocation.arguments.has_no_option())
     return refuse("nothing to change is given; see ocirun update --help");
-  TRY_ASSIGN(Container container, Container::load(invocation.options, id));
-  TRY_ASSIGN(const UpdateRequest request, read_update_request(invocation));
+  OCIRUN_TRY_ASSIGN(Container container, Container::load(invocation.options, id));
+  OCIRUN_TRY_ASSIGN(const UpdateRequest request, read_update_request(invocation));
   return update_container(container, request, [&](const std::string& sentence) {
     invocation.log.warn(in_terms_of_options(sentence, invocation.arguments));
   });

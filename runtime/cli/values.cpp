@@ -126,15 +126,15 @@ Result<std::string> read_whole(const std::string& file) {
   // to open files in /proc/self/fd.
   if (const auto descriptor = named_descriptor(file))
     return within(linux::sys::read_all(Fd{*descriptor}, bundle::Document::kMaxSize), file);
-  TRY_ASSIGN(const UniqueFd opened,
-             linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd opened,
+                    linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   return within(linux::sys::read_all(opened, bundle::Document::kMaxSize), file);
 }
 
 }  // namespace
 
 Result<std::string> read_document(const std::string& file) {
-  TRY_ASSIGN(std::string text, read_whole(file));
+  OCIRUN_TRY_ASSIGN(std::string text, read_whole(file));
   if (text.empty()) return refuse("{} is empty", file == "-" ? "standard input" : file);
   return text;
 }

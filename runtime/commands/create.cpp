@@ -30,21 +30,21 @@ class Creation {
   ~Creation() { made_.undo.run(); }  // undo steps use members of this class
 
   Result<CreatedContainer> run() {
-    TRY(made_.claim_id());  // from here on no other command uses the id
-    TRY(offer_notify_socket());
-    TRY_ASSIGN(made_.place, choose_place(made_.options, made_.document.config,
-                                         made_.request.id.string(), made_.log));
+    OCIRUN_TRY(made_.claim_id());  // from here on no other command uses the id
+    OCIRUN_TRY(offer_notify_socket());
+    OCIRUN_TRY_ASSIGN(made_.place, choose_place(made_.options, made_.document.config,
+                                                made_.request.id.string(), made_.log));
     // The intent is written before any step outside the state directory: if `create` is killed,
     // `delete --force` reads the intent.
-    TRY(made_.record_intent());
-    TRY(prepare_plan());  // makes start.sock, opens the namespaces to join
-    TRY(made_.make_cgroup());
-    TRY(open_cgroup());
+    OCIRUN_TRY(made_.record_intent());
+    OCIRUN_TRY(prepare_plan());  // makes start.sock, opens the namespaces to join
+    OCIRUN_TRY(made_.make_cgroup());
+    OCIRUN_TRY(open_cgroup());
     if (auto born = give_birth(); !born)
       return std::unexpected(explain_unmapped_root(
           name_limit(std::move(born).error(), *made_.place->cgroup, 0), made_.document.config));
-    TRY(publish());  // from here on the container exists
-    TRY(init_->detach());
+    OCIRUN_TRY(publish());  // from here on the container exists
+    OCIRUN_TRY(init_->detach());
     made_.keep_net_devices();  // init runs without ocirun now
     made_.undo.commit();
     return CreatedContainer{.directory = std::move(*made_.directory),
@@ -69,8 +69,8 @@ class Creation {
 
 Result<void> Creation::offer_notify_socket() {
   if (!made_.request.notifies || !wants_notify_socket(made_.document.config)) return {};
-  TRY_ASSIGN(notify_socket_, made_.directory->listen_for_notifications());
-  TRY_ASSIGN(const std::string path, made_.directory->notify_socket());
+  OCIRUN_TRY_ASSIGN(notify_socket_, made_.directory->listen_for_notifications());
+  OCIRUN_TRY_ASSIGN(const std::string path, made_.directory->notify_socket());
   add_notify_socket(made_.document.config, path);
   return {};
 }
@@ -85,16 +85,16 @@ Result<void> Creation::prepare_plan() {
                          .inheritance = made_.request.inheritance,
                          .pivot = made_.request.pivot,
                          .new_keyring = made_.request.new_keyring});
-  TRY_ASSIGN(plan_->start_socket, made_.directory->listen_for_start());
-  TRY_ASSIGN(plan_->pinned, linux::pin_namespaces(made_.document.config.namespaces));
-  TRY(compare_joined_id_map(made_.document.config, plan_->pinned));
+  OCIRUN_TRY_ASSIGN(plan_->start_socket, made_.directory->listen_for_start());
+  OCIRUN_TRY_ASSIGN(plan_->pinned, linux::pin_namespaces(made_.document.config.namespaces));
+  OCIRUN_TRY(compare_joined_id_map(made_.document.config, plan_->pinned));
   warn_of_devices(made_.document.config, made_.log);
   return {};
 }
 
 // Opens the cgroup for init to join.
 Result<void> Creation::open_cgroup() {
-  TRY_ASSIGN(plan_->cgroup, made_.place->cgroup->open_for_join());
+  OCIRUN_TRY_ASSIGN(plan_->cgroup, made_.place->cgroup->open_for_join());
   if (const auto given = delegate_cgroup(made_.document.config, made_.place->layout,
                                          plan_->cgroup.unified_directory);
       !given)
@@ -105,8 +105,7 @@ Result<void> Creation::open_cgroup() {
 
 Result<void> Creation::give_birth() {
   if (made_.record.mounts_on_host)
-    made_.undo.add(
-        [this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(made_.intent.record); });
+    made_.undo.add([this] { ignore(detach_host_rootfs(made_.intent.record)); });
   if (!made_.document.config.net_devices.empty())
     made_.undo.add([this] { made_.take_net_devices_back(); });
   init_.emplace(*plan_, BirthContext{.request = made_.request,
@@ -118,28 +117,28 @@ Result<void> Creation::give_birth() {
                                      .network_namespace = made_.network_namespace,
                                      .hooks_have_begun = made_.hooks_have_begun,
                                      .undo = made_.undo});
-  TRY(init_->spawn());
+  OCIRUN_TRY(init_->spawn());
   made_.log.debug(fmt::format("cloned process {}", init_->pid()));
-  TRY(init_->apply_resources());  // meanwhile init runs in parallel, until init sends Ready
+  OCIRUN_TRY(init_->apply_resources());  // meanwhile init runs in parallel, until init sends Ready
   made_.record.cgroup = made_.place->cgroup->record();
   // `delete --force` reads the mark if state.json and intent.json are damaged. `create` goes on if
   // the mark cannot be written.
   if (!made_.record.cgroup_mark.empty() &&
       made_.record.cgroup.handed_down != made_.intent.record.cgroup.handed_down)
-    static_cast<void>(mark_cgroup(made_.record));
-  TRY(made_.extend_intent());
-  TRY(init_->compile_filter());
-  TRY(init_->serve());
+    ignore(mark_cgroup(made_.record));
+  OCIRUN_TRY(made_.extend_intent());
+  OCIRUN_TRY(init_->compile_filter());
+  OCIRUN_TRY(init_->serve());
   made_.record.rootfs_mount = made_.intent.record.rootfs_mount;
   return made_.join_resctrl(init_->pid());
 }
 
 Result<void> Creation::publish() {
   made_.record.init_pid = init_->pid();
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
+  OCIRUN_TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
   made_.record.init_start_time = stat.start_time;
-  TRY_ASSIGN(made_.record.init_image, linux::own_image());  // init is a clone of ocirun
-  TRY(made_.directory->commit(made_.record));
+  OCIRUN_TRY_ASSIGN(made_.record.init_image, linux::own_image());  // init is a clone of ocirun
+  OCIRUN_TRY(made_.directory->commit(made_.record));
   return made_.request.announcement.tell(init_->child(), made_.undo);
 }
 
@@ -147,7 +146,7 @@ Result<void> Creation::publish() {
 
 Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
                                           const CreateRequest& request) {
-  TRY_ASSIGN(Document document, read_document(request, log));
+  OCIRUN_TRY_ASSIGN(Document document, read_document(request, log));
   return Creation(options, log, request, std::move(document)).run();
 }
 

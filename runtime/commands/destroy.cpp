@@ -41,10 +41,10 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
 // whether init was alive.
 Result<bool> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   const linux::ProcessIdentity init = record.init();
-  TRY_ASSIGN(const bool alive, linux::find_alive(init));
+  OCIRUN_TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return false;
   if (is_ours && is_without_cgroup(record) && !record.own_pid_namespace)
-    TRY(signal_without_cgroup(init, false, SIGKILL));
+    OCIRUN_TRY(signal_without_cgroup(init, false, SIGKILL));
   auto sent = linux::send_signal(init, SIGKILL);
   if (!sent && sent.error().number() != ESRCH) return std::unexpected(std::move(sent).error());
   return true;
@@ -67,12 +67,12 @@ Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // the reboot ended the mount
   const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!top) return HostRootfs::kIsNotOurs;
-  TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
   // A kernel before Linux 5.8 does not tell the ids of mounts: `mount` is 0.
   if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
   // Unmounts through the descriptor, because another mount may cover the path meanwhile.
-  TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
-             "unmount " + record.rootfs));
+  OCIRUN_TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
+                    "unmount " + record.rootfs));
   return HostRootfs::kDetached;
 }
 
@@ -81,33 +81,32 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
   bundle::StateDocument state = document_of(record);
   state.status = Status::kStopped;
   const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
-  [[maybe_unused]] const auto always_succeeds =
-      hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
-                       hooks::failure_rule(hooks::Kind::kPoststop), surroundings);
+  ignore(hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
+                          hooks::failure_rule(hooks::Kind::kPoststop), surroundings));
 }
 
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log) {
   // A record that another user wrote must not make root run hooks, unmount, or remove resctrl
   // groups on the host.
-  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  OCIRUN_TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   const bool is_ours = owner == ::geteuid();
   if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host))
     log.warn(
         "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
-  TRY_ASSIGN(const bool was_alive, signal_init(reachable, is_ours));
+  OCIRUN_TRY_ASSIGN(const bool was_alive, signal_init(reachable, is_ours));
   if (!is_ours) reachable.cgroup.unit.clear();  // another user's record sends no request to systemd
-  TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
-  TRY(within(cgroup->destroy(), "remove the cgroup"));
-  if (was_alive) TRY(await_end_of_init(reachable));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
+  OCIRUN_TRY(within(cgroup->destroy(), "remove the cgroup"));
+  if (was_alive) OCIRUN_TRY(await_end_of_init(reachable));
   // Network namespaces do not outlive a boot, so no device has to be moved back.
-  if (is_ours && reachable.boot_id != record.boot_id) TRY(forget_net_devices(directory));
-  if (is_ours) TRY(return_devices_of_unstarted(directory, log));
-  if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
+  if (is_ours && reachable.boot_id != record.boot_id) OCIRUN_TRY(forget_net_devices(directory));
+  if (is_ours) OCIRUN_TRY(return_devices_of_unstarted(directory, log));
+  if (is_ours && record.resctrl) OCIRUN_TRY(linux::remove_resctrl(*record.resctrl));
   if (is_ours && record.rootfs_mount) {
-    TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));
+    OCIRUN_TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));
     if (rootfs == HostRootfs::kIsNotOurs)
       log.warn(fmt::format(
           "{}: another mount covers or replaces the mount of the root filesystem: nothing is "
@@ -121,7 +120,7 @@ Result<void> destroy_container(const StateDirectory& directory,
     if (!snapshot) log.warn("poststop hooks do not run: " + snapshot.error().message());
     if (snapshot) config = std::move(*snapshot);
   }
-  TRY(directory.remove());
+  OCIRUN_TRY(directory.remove());
   if (config) run_poststop(*config, record, log);
   return {};
 }

@@ -43,8 +43,8 @@ timespec until(Clock::time_point deadline) {
 Result<bundle::ContainerStats> read_container_stats(const Container& container) {
   bundle::ContainerStats stats;
   if (container.record().cgroup_manager != CgroupManager::kDisabled) {
-    TRY_ASSIGN(const auto cgroup, container.cgroup());
-    TRY_ASSIGN(stats.cgroup, cgroup->stats());
+    OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
+    OCIRUN_TRY_ASSIGN(stats.cgroup, cgroup->stats());
   }
   stats.resctrl = read_resctrl(container);
   if (auto interfaces = linux::read_interface_stats(container.init().pid))
@@ -57,7 +57,7 @@ Result<void> follow_container(const Container& container, std::chrono::nanosecon
   const auto end = linux::ProcessEnd::watch(container.init());
   if (!end && end.error().number() == ESRCH) return refuse("container is not running");
   if (!end) return std::unexpected(end.error());
-  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto oom = cgroup->watch_oom();
   if (!oom) log.warn("out-of-memory events cannot be told: " + oom.error().message());
   const std::string& id = container.record().id;
@@ -71,12 +71,12 @@ Result<void> follow_container(const Container& container, std::chrono::nanosecon
     if (ready < 0 && errno != EINTR) return fail(errno, "wait for events");
     const bool gone = end->has_come();
     // The event is reported after the end of init too, because the OOM killer may have ended init.
-    if (oom && oom->happened()) TRY(print(bundle::oom_event(id)));
+    if (oom && oom->happened()) OCIRUN_TRY(print(bundle::oom_event(id)));
     if (gone) return {};
     if (Clock::now() < next) continue;
     const auto stats = read_container_stats(container);
     if (!stats) return {};  // the cgroup was removed before init was seen to end
-    TRY(print(bundle::stats_event(id, *stats)));
+    OCIRUN_TRY(print(bundle::stats_event(id, *stats)));
     next = std::max(next + interval, Clock::now());  // skips stats that were due during a pause
   }
 }

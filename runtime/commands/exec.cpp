@@ -47,16 +47,16 @@ class ExecLink final : public ChildLink {
 
  private:
   Result<void> spawn(int init) {
-    TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+    OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
     auto child = clone();
     // Init may move to another cgroup between open_cgroup_of_init() and clone().
     UniqueFd topmost;
     for (int tries = 0; tries < kMoves && !child && may_follow(child.error()); ++tries) {
       if (!topmost) topmost = std::move(plan_.cgroup.unified_directory);
-      TRY_ASSIGN(plan_.cgroup.unified_directory, open_cgroup_of_init(topmost, init));
+      OCIRUN_TRY_ASSIGN(plan_.cgroup.unified_directory, open_cgroup_of_init(topmost, init));
       child = clone();
     }
-    TRY_ASSIGN(child_, within(std::move(child), "join the container's cgroup"));
+    OCIRUN_TRY_ASSIGN(child_, within(std::move(child), "join the container's cgroup"));
     if (child_.pid == 0) {
       ends.first.close();
       exec_stage_main(plan_, std::move(ends.second));
@@ -67,7 +67,8 @@ class ExecLink final : public ChildLink {
   Result<void> greet() override {
     has_cloned_process_ = true;
     if (plan_.late_cgroup)
-      TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
+      OCIRUN_TRY(
+          within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
     return write_given_oom_score();
   }
 
@@ -78,7 +79,8 @@ class ExecLink final : public ChildLink {
     const auto& containers = plan_.config.process;
     const auto score = given || !containers ? given : containers->oom_score_adj;
     if (!score) return {};
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                      linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     auto written = write_oom_score(procfs, *score);
     if (written || given || written.error().number() != EACCES)
       return within(std::move(written), "/oomScoreAdj");
@@ -92,13 +94,13 @@ class ExecLink final : public ChildLink {
   Result<void> answer(const linux::Packet& packet) override {
     switch (static_cast<Message>(packet.tag)) {
       case Message::kTerminal: {
-        TRY_ASSIGN(terminal_, receive_terminal(packet, console_));
+        OCIRUN_TRY_ASSIGN(terminal_, receive_terminal(packet, console_));
         return {};
       }
       case Message::kSetLimits:
         return linux::set_rlimits(pid(), request_.process.rlimits);
       case Message::kListener:
-        TRY(send_listener(packet, child_, *plan_.config.seccomp, state_));
+        OCIRUN_TRY(send_listener(packet, child_, *plan_.config.seccomp, state_));
         agent_has_listener_ = true;
         return {};
       default:
@@ -167,8 +169,8 @@ bool may_be_its_end(int error) {
 
 Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
                               const ExecRequest& request, const Log& log) {
-  TRY_ASSIGN(const bundle::StateDocument state, state_for_exec(container, request.paused));
-  TRY_ASSIGN(const UniqueFd console, connect_console(request));
+  OCIRUN_TRY_ASSIGN(const bundle::StateDocument state, state_for_exec(container, request.paused));
+  OCIRUN_TRY_ASSIGN(const UniqueFd console, connect_console(request));
   ExecPlan plan{.config = config,
                 .process = request.process,
                 .inheritance = request.inheritance,
@@ -178,14 +180,14 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
                 .filter = {},
                 .host_root = {},
                 .new_keyring = container.record().new_keyring};
-  TRY_ASSIGN(plan.namespaces,
-             find_container_namespaces(container.init(), config, linux::kNamespaceKinds));
-  TRY_ASSIGN(const auto cgroup, container.cgroup());
-  TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
+  OCIRUN_TRY_ASSIGN(plan.namespaces,
+                    find_container_namespaces(container.init(), config, linux::kNamespaceKinds));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
+  OCIRUN_TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
   if (config.seccomp) {  // S-13
-    TRY_ASSIGN(const std::string bytes, container.filter_bytes());
-    TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
+    OCIRUN_TRY_ASSIGN(const std::string bytes, container.filter_bytes());
+    OCIRUN_TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
   }
 
   std::optional<ExecLink> link;
@@ -203,11 +205,11 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
     plan.late_cgroup = std::exchange(plan.cgroup, {});
     born = give_birth();
   }
-  TRY(std::move(born));
-  TRY(cgroup->adopt(link->pid()));
-  TRY(request.announcement.tell(link->child(), undo));
-  TRY(link->detach());
-  TRY(link->await_exec());
+  OCIRUN_TRY(std::move(born));
+  OCIRUN_TRY(cgroup->adopt(link->pid()));
+  OCIRUN_TRY(request.announcement.tell(link->child(), undo));
+  OCIRUN_TRY(link->detach());
+  OCIRUN_TRY(link->await_exec());
   undo.commit();
   return ExecutedProcess{.child = link->take_child(),
                          .terminal = link->take_terminal(),

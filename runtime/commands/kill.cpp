@@ -17,7 +17,7 @@ Result<bool> cgroup_is_of_others(const Container& container) {
   if (container.record().own_pid_namespace) return true;
   const std::string& path = container.directory().path().string();
   const HostPath root(path.substr(0, path.rfind('/')));
-  TRY_ASSIGN(const Store store, Store::open(root, MissingRoot::kIsEmpty));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(root, MissingRoot::kIsEmpty));
   return is_of_another(store, container.directory(), container.record());
 }
 
@@ -51,12 +51,12 @@ Result<std::size_t> signal_left(const Container& container, int signal, KillScop
   const Result<bool> is_of_others = cgroup_is_of_others(container);
   const std::size_t left = count_left(container, is_of_others);
   if (scope == KillScope::kInit && left == 0) return refuse_stopped(container, left);
-  TRY(is_of_others);
+  OCIRUN_TRY(is_of_others);
   if (*is_of_others) return 0;
   if (container.record().cgroup_manager == CgroupManager::kDisabled)
     return refuse_stopped(container, left);
-  TRY_ASSIGN(const auto cgroup, container.cgroup());
-  TRY(cgroup->signal_all(signal));
+  OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
+  OCIRUN_TRY(cgroup->signal_all(signal));
   return left;
 }
 
@@ -69,23 +69,24 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
   if (everybody && status == Status::kStopped) return signal_left(container, signal, scope);
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
     if (container.record().cgroup_manager != CgroupManager::kDisabled) {
-      TRY_ASSIGN(const auto cgroup, container.cgroup());
-      TRY(cgroup->signal_all(signal));
+      OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
+      OCIRUN_TRY(cgroup->signal_all(signal));
       return 0;
     }
     // In another user's container only init is signalled, because only init was checked to belong
     // to that user.
     if (can_kill(status) && belongs_to_caller(container.directory()))
-      TRY(signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
+      OCIRUN_TRY(
+          signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
   }
   if (!can_kill(status)) return refuse_stopped(container);
   auto sent = linux::send_signal(container.init(), signal);
   if (!sent && sent.error().number() == ESRCH) return refuse_stopped(container);
-  TRY(sent);
+  OCIRUN_TRY(sent);
   // In a frozen cgroup of cgroup v1, init dies only after the thaw.
   if (signal == SIGKILL && status == Status::kPaused) {
-    TRY_ASSIGN(const auto cgroup, container.cgroup());
-    TRY(cgroup->freeze(cgroups::FreezerState::kThawed));
+    OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
+    OCIRUN_TRY(cgroup->freeze(cgroups::FreezerState::kThawed));
   }
   return 0;
 }

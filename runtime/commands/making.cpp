@@ -11,16 +11,16 @@ namespace ocirun::runtime {
 
 Result<Document> read_document(const CreateRequest& request, const Log& log) {
   Document document;
-  TRY_ASSIGN(document.text, bundle::read_config_file(request.bundle));
+  OCIRUN_TRY_ASSIGN(document.text, bundle::read_config_file(request.bundle));
   bundle::Parsed parsed = bundle::parse_config(document.text, request.bundle);
   for (const std::string& warning : parsed.warnings) log.warn(warning);
-  TRY_ASSIGN(document.config, std::move(parsed).take());
-  TRY_ASSIGN(document.host, check_host(document.config, request, log));
+  OCIRUN_TRY_ASSIGN(document.config, std::move(parsed).take());
+  OCIRUN_TRY_ASSIGN(document.host, check_host(document.config, request, log));
   return document;
 }
 
 Result<void> Making::claim_id() {
-  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsCreated));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsCreated));
   auto claimed = store.create(request.id);
   if (!claimed)
     return std::unexpected(explain_taken_id(store, request.id, std::move(claimed).error()));
@@ -29,28 +29,28 @@ Result<void> Making::claim_id() {
   undo.add([this] {
     if (!directory->exists()) return;  // `delete` has run the poststop hooks
     if (is_left_to_delete) return;
-    [[maybe_unused]] const auto ignored = directory->remove();
+    ignore(directory->remove());
     if (hooks_have_begun) run_poststop(document.config, record, log);
   });
-  TRY(directory->lock(kLockPatience));
+  OCIRUN_TRY(directory->lock(kLockPatience));
   if (!directory->exists()) return refuse("the container was deleted while it was made");
   return {};
 }
 
 Result<void> Making::record_intent() {
   const bool has_hierarchies = !place->layout.hierarchies.empty();
-  TRY_ASSIGN(record,
-             new_record(request, document.config, place->cgroup->record(),
-                        has_hierarchies ? options.cgroup_manager : CgroupManager::kDisabled));
+  OCIRUN_TRY_ASSIGN(
+      record, new_record(request, document.config, place->cgroup->record(),
+                         has_hierarchies ? options.cgroup_manager : CgroupManager::kDisabled));
   if (!record.cgroup.path.empty()) {
-    TRY_ASSIGN(record.cgroup_mark, directory->identity());
+    OCIRUN_TRY_ASSIGN(record.cgroup_mark, directory->identity());
   }
-  TRY_ASSIGN(intent, begin_intent(record));
+  OCIRUN_TRY_ASSIGN(intent, begin_intent(record));
   if (record.cgroup.unit.empty())  // systemd makes the parents of a unit
     intent.record.cgroup.created_parents = cgroups::missing_parents(record.cgroup);
   // The copy of config.json is written before the intent: if `delete --force` finds only the
   // intent, `delete --force` runs the poststop hooks of the copy.
-  TRY(directory->write_config(document.text));
+  OCIRUN_TRY(directory->write_config(document.text));
   return directory->write_intent(intent);
 }
 
@@ -84,24 +84,24 @@ Result<void> Making::make_cgroup() {
   auto created = place->cgroup->create(
       document.config.resources ? document.config.resources->devices : no_rules);
   if (!created) {
-    TRY(go_without_cgroup(options, document.config.resources, Obstacle::kRefused,
-                          std::move(created).error(), log));
+    OCIRUN_TRY(go_without_cgroup(options, document.config.resources, Obstacle::kRefused,
+                                 std::move(created).error(), log));
     place->cgroup = cgroups::disabled_cgroup();
     record.cgroup_manager = CgroupManager::kDisabled;
   }
   record.cgroup = place->cgroup->record();
   // The mark is written before init is in the cgroup.
   if (record.cgroup.path.empty() || !mark_cgroup(record)) record.cgroup_mark.clear();
-  TRY(extend_intent());
+  OCIRUN_TRY(extend_intent());
   return {};
 }
 
 Result<void> Making::join_resctrl(int init) {
   if (!document.config.intel_rdt) return {};
-  TRY_ASSIGN(record.resctrl, linux::apply_resctrl(*document.host.resctrl,
-                                                  *document.config.intel_rdt, record.id, init));
-  undo.add(
-      [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record.resctrl); });
+  OCIRUN_TRY_ASSIGN(
+      record.resctrl,
+      linux::apply_resctrl(*document.host.resctrl, *document.config.intel_rdt, record.id, init));
+  undo.add([this] { ignore(linux::remove_resctrl(*record.resctrl)); });
   return extend_intent();
 }
 

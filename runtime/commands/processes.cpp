@@ -43,10 +43,10 @@ std::vector<linux::ProcessIdentity> select_processes(std::vector<ProcessEntry> a
 }
 
 Result<std::vector<linux::ProcessIdentity>> find_processes(int init, bool own_pid_namespace) {
-  TRY_ASSIGN(const UniqueFd proc, linux::sys::open("/proc", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const UniqueFd proc, linux::sys::open("/proc", O_RDONLY | O_DIRECTORY));
   const std::string inside = own_pid_namespace ? pid_namespace_of(proc, init) : "";
   std::vector<ProcessEntry> all;
-  TRY(linux::for_each_entry(proc, [&](const char* name, unsigned char) -> Result<void> {
+  OCIRUN_TRY(linux::for_each_entry(proc, [&](const char* name, unsigned char) -> Result<void> {
     const auto pid = linux::number<int>(name);
     if (!pid) return {};
     const auto stat = linux::read_process_stat(*pid);
@@ -63,14 +63,14 @@ Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_
                                    int signal) {
   std::vector<int> done{init.pid};
   for (int round = 0; round < kRounds; ++round) {
-    TRY_ASSIGN(const std::vector<linux::ProcessIdentity> processes,
-               find_processes(init.pid, own_pid_namespace));
+    OCIRUN_TRY_ASSIGN(const std::vector<linux::ProcessIdentity> processes,
+                      find_processes(init.pid, own_pid_namespace));
     if (!linux::is_alive(init)) break;  // another process may have the pid now
     bool any_new = false;
     for (const linux::ProcessIdentity& process : processes) {
       if (std::ranges::find(done, process.pid) != done.end()) continue;
       // The process may have ended already.
-      [[maybe_unused]] const auto sent = linux::send_signal(process, signal);
+      ignore(linux::send_signal(process, signal));
       done.push_back(process.pid);
       any_new = true;
     }

@@ -20,7 +20,7 @@ namespace {
 Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& directory,
                                  bundle::ContainerRecord& record, const Log& log) {
   if (linux::is_alive(record.init())) return {};
-  TRY_ASSIGN(const bool is_taken, is_of_another(store, directory, record));
+  OCIRUN_TRY_ASSIGN(const bool is_taken, is_of_another(store, directory, record));
   if (!is_taken) return {};
   log.warn(
       fmt::format("the cgroup {} does not belong to this container, or no longer: it is left alone",
@@ -50,7 +50,7 @@ constexpr std::chrono::milliseconds kBriefPatience{1000};
 void kill_unborn(const bundle::IntentRecord& intent) {
   const linux::ProcessIdentity init = intent.record.init();
   if (init.pid != 0) {
-    [[maybe_unused]] const auto ignored = linux::send_signal(init, SIGKILL);
+    ignore(linux::send_signal(init, SIGKILL));
     return;
   }
   if (!linux::is_alive(intent.runtime())) return;
@@ -59,8 +59,7 @@ void kill_unborn(const bundle::IntentRecord& intent) {
   if (!pids) return;
   for (const int pid : *pids)
     if (const auto stat = linux::read_process_stat(pid); stat && stat->parent == intent.runtime_pid)
-        [[maybe_unused]]
-      const auto ignored = linux::send_signal({pid, stat->start_time}, SIGKILL);
+      ignore(linux::send_signal({pid, stat->start_time}, SIGKILL));
 }
 
 // The command that holds the lock may wait for the container without limit, as `start` waits for a
@@ -69,7 +68,7 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
                            const StateDirectory& directory) {
   if (directory.lock(kBriefPatience)) return {};
   if (const auto container = Container::load(store, id)) {
-    [[maybe_unused]] const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
+    ignore(kill_container(*container, SIGKILL, KillScope::kInit));
   } else if (const auto intent = directory.read_intent(); intent && belongs_to_caller(directory)) {
     kill_unborn(*intent);
   }
@@ -77,7 +76,7 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
 }
 
 Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {
-  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
   if (!directory) {
     // An error without an errno says that no container has this id. `delete --force` succeeds then,
@@ -85,11 +84,11 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
     if (directory.error().number() == 0) return {};
     return std::unexpected(directory.error());
   }
-  TRY(lock_by_force(store, id, *directory));
+  OCIRUN_TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // `create` has undone all its steps after init was killed
-  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
-  TRY(check_foreign_record(*directory, record));
-  TRY(forget_taken_cgroup(store, *directory, record, log));
+  OCIRUN_TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
+  OCIRUN_TRY(check_foreign_record(*directory, record));
+  OCIRUN_TRY(forget_taken_cgroup(store, *directory, record, log));
   return destroy_container(*directory, record, log);
 }
 
@@ -98,16 +97,16 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
 Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force,
                               const Log& log) {
   if (force == Force::kYes) return delete_by_force(options, id, log);
-  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
-  TRY_ASSIGN(Container container, Container::load(store, id));
-  TRY(container.lock_and_reload());
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  OCIRUN_TRY_ASSIGN(Container container, Container::load(store, id));
+  OCIRUN_TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_delete(status))
     return refuse(
         "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
         id.string(), status_name(status));
   bundle::ContainerRecord record = container.record();
-  TRY(forget_taken_cgroup(store, container.directory(), record, log));
+  OCIRUN_TRY(forget_taken_cgroup(store, container.directory(), record, log));
   return destroy_container(container.directory(), record, log);
 }
 
@@ -147,16 +146,17 @@ Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
 Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& options,
                                                      const StateDirectory& directory,
                                                      const ContainerId& id, const Log& log) {
-  TRY(directory.check_is_state());  // a wrong --root could make `delete` remove other files
+  OCIRUN_TRY(directory.check_is_state());  // a wrong --root could make `delete` remove other files
   bundle::ContainerRecord guess;
   guess.id = id.string();
-  TRY_ASSIGN(guess.cgroup_mark, directory.identity());
-  TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
-  TRY_ASSIGN(const auto marked, within(find_cgroup_of(directory), "look for its cgroup"));
+  OCIRUN_TRY_ASSIGN(guess.cgroup_mark, directory.identity());
+  OCIRUN_TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
+  OCIRUN_TRY_ASSIGN(const auto marked, within(find_cgroup_of(directory), "look for its cgroup"));
   if (!marked || !marked->is_proven) {
     bundle::ContainerRecord probable = guess;
     probable.cgroup = probable_cgroup(options, directory, id);
-    if (!marked || marked->record.path != probable.cgroup.path) TRY(check_nobody_is_left(probable));
+    if (!marked || marked->record.path != probable.cgroup.path)
+      OCIRUN_TRY(check_nobody_is_left(probable));
   }
   if (marked) guess.cgroup = marked->record;
   log.warn(fmt::format(

@@ -44,7 +44,7 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
       !executing && config && !config->hooks.of(hooks::Kind::kStartContainer).empty();
   const bool has_agent = config && config->seccomp && !config->seccomp->listener_path.empty();
   if (has_agent && !may_be_hook && may_wait_for_agent(record)) {
-    [[maybe_unused]] const auto ignored = linux::send_signal(record.init(), SIGKILL);
+    ignore(linux::send_signal(record.init(), SIGKILL));
     return no_answer_of_agent(*config->seccomp, so_far);
   }
   if (should_warn_of_silence(may_be_hook, so_far))
@@ -60,7 +60,7 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
 Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
                            const Log& log) {
   if (!record.has_poststart) return {};
-  TRY_ASSIGN(const bundle::Config config, directory.read_snapshot(record.bundle));
+  OCIRUN_TRY_ASSIGN(const bundle::Config config, directory.read_snapshot(record.bundle));
   bundle::StateDocument state = document_of(record);
   state.status = Status::kRunning;
   state.pid = record.init_pid;
@@ -70,7 +70,7 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
                                       : hooks::failure_rule(hooks::Kind::kPoststart);
   directory.unlock();  // a hook may ask for the container's state
   auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, surroundings);
-  TRY(directory.lock(kLockPatience));
+  OCIRUN_TRY(directory.lock(kLockPatience));
   if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
   return outcome;
 }

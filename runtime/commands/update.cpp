@@ -37,12 +37,12 @@ class Update {
       : container_(container), request_(request), warn_(warn), change_(request.resources) {}
 
   Result<void> run() {
-    TRY(read_state());
-    TRY(change_nodes());  // first: the nodes decide which device rules change
-    TRY(change_limits());
-    TRY(change_device_rules());
-    TRY(change_schemata());
-    TRY(write_state());
+    OCIRUN_TRY(read_state());
+    OCIRUN_TRY(change_nodes());  // first: the nodes decide which device rules change
+    OCIRUN_TRY(change_limits());
+    OCIRUN_TRY(change_device_rules());
+    OCIRUN_TRY(change_schemata());
+    OCIRUN_TRY(write_state());
     undo_.commit();
     if (nodes_) nodes_->keep();
     return {};
@@ -110,14 +110,14 @@ Result<void> Update::read_state() {
     return refuse(
         "the container has no cgroup of its own, so no limits and no device rules (create it where "
         "a cgroup is delegated to you, or as root)");
-  TRY_ASSIGN(config_, container_.config());
-  TRY_ASSIGN(const auto updated, container_.directory().read_resources());
+  OCIRUN_TRY_ASSIGN(config_, container_.config());
+  OCIRUN_TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
   if (change_.memory && before_.memory) {
-    TRY(check_limit_that_stays(*change_.memory, *before_.memory));
+    OCIRUN_TRY(check_limit_that_stays(*change_.memory, *before_.memory));
     complete(*change_.memory, *before_.memory);
   }
-  TRY_ASSIGN(cgroup_, container_.cgroup());
+  OCIRUN_TRY_ASSIGN(cgroup_, container_.cgroup());
   cgroup_->on_dropped_limit(warn_);
   return {};
 }
@@ -147,18 +147,17 @@ Result<void> Update::change_limits() {
     // Controllers that the update enabled stay enabled even if the update fails. `delete` reads
     // these controllers from the record.
     record_.cgroup = cgroup_->record();
-    TRY(container_.directory().commit(record_));
+    OCIRUN_TRY(container_.directory().commit(record_));
   }
-  TRY(old_values);
+  OCIRUN_TRY(old_values);
   undo_.add([this, values = std::move(*old_values)] { cgroup_->restore(values); });
   return {};
 }
 
 Result<void> Update::change_device_rules() {
   if (change_.devices.empty()) return {};
-  TRY(cgroup_->change_devices(before_.devices, change_.devices));
-  undo_.add(
-      [this] { static_cast<void>(cgroup_->change_devices(change_.devices, before_.devices)); });
+  OCIRUN_TRY(cgroup_->change_devices(before_.devices, change_.devices));
+  undo_.add([this] { ignore(cgroup_->change_devices(change_.devices, before_.devices)); });
   return {};
 }
 
@@ -168,31 +167,31 @@ Result<void> Update::change_schemata() {
   rdt.mem_bw_schema = request_.mem_bw_schema;
   const std::vector<std::string> lines = linux::schema_lines(rdt);
   if (lines.empty()) return {};
-  TRY(linux::check_resctrl(rdt));
-  TRY_ASSIGN(const HostPath root, linux::find_resctrl());
+  OCIRUN_TRY(linux::check_resctrl(rdt));
+  OCIRUN_TRY_ASSIGN(const HostPath root, linux::find_resctrl());
   if (config_.intel_rdt || record_.resctrl) {
     const std::string clos =
         config_.intel_rdt && config_.intel_rdt->clos_id ? *config_.intel_rdt->clos_id : record_.id;
-    TRY_ASSIGN(auto old_lines, linux::update_resctrl(root, clos, lines));
+    OCIRUN_TRY_ASSIGN(auto old_lines, linux::update_resctrl(root, clos, lines));
     undo_.add([root, clos, old = std::move(old_lines)] {
-      static_cast<void>(linux::update_resctrl(root, clos, old));
+      ignore(linux::update_resctrl(root, clos, old));
     });
     return {};
   }
   // The container has no resctrl group yet.
-  TRY_ASSIGN(record_.resctrl, linux::apply_resctrl(root, rdt, record_.id, record_.init_pid));
-  undo_.add([this] { static_cast<void>(linux::remove_resctrl(*record_.resctrl)); });
+  OCIRUN_TRY_ASSIGN(record_.resctrl, linux::apply_resctrl(root, rdt, record_.id, record_.init_pid));
+  undo_.add([this] { ignore(linux::remove_resctrl(*record_.resctrl)); });
   return {};
 }
 
 Result<void> Update::write_state() {
   const StateDirectory& directory = container_.directory();
   if (record_.resctrl && !container_.record().resctrl) {
-    TRY(directory.commit(record_));
+    OCIRUN_TRY(directory.commit(record_));
     undo_.add([this] {
       bundle::ContainerRecord old = record_;
       old.resctrl.reset();
-      static_cast<void>(container_.directory().commit(old));
+      ignore(container_.directory().commit(old));
     });
   }
   return directory.write_resources(cgroups::merge(before_, change_));
@@ -202,10 +201,10 @@ Result<void> Update::write_state() {
 
 Result<void> update_container(Container& container, const UpdateRequest& request,
                               const Warn& warn) {
-  TRY(container.lock_and_reload());
+  OCIRUN_TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_update(status)) return refuse("container not running");
-  TRY(refuse_foreign(container.directory()));
+  OCIRUN_TRY(refuse_foreign(container.directory()));
   const SignalsWait wait;
   return Update(container, request, warn).run();
 }

@@ -47,14 +47,14 @@ void keep_only_own_descriptors(const NodePlan& plan, const linux::MessageSocket&
 }
 
 Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocket& parent) {
-  TRY(enter_container(plan.namespaces, plan.config));
-  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(plan.root));
+  OCIRUN_TRY(enter_container(plan.namespaces, plan.config));
+  OCIRUN_TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(plan.root));
   ::umask(0);
   linux::NodeChanges changes(root, plan.procfs,
                              plan.config.namespaces.contains(NamespaceKind::kUser)
                                  ? linux::NodeSource::kBindHostNode
                                  : linux::NodeSource::kMakeNode);
-  for (const linux::HostDevice& device : plan.added) TRY(changes.add(device));
+  for (const linux::HostDevice& device : plan.added) OCIRUN_TRY(changes.add(device));
   // A failed removal is no error, because the device rules deny the device. Otherwise a container
   // could prevent a revocation by changes in /dev.
   std::string left;
@@ -63,7 +63,7 @@ Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocke
     if (!removed && removed.error().number() == ENOENT) continue;
     if (!removed || !*removed) left += (left.empty() ? "" : ", ") + device.path.string();
   }
-  TRY(parent.send(static_cast<std::uint8_t>(Word::kDone), left));
+  OCIRUN_TRY(parent.send(static_cast<std::uint8_t>(Word::kDone), left));
   const auto answer = parent.receive();
   if (answer && !answer->end_of_stream && static_cast<Word>(answer->tag) == Word::kKeep)
     changes.keep();
@@ -77,8 +77,7 @@ Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocke
   if (const Result<void> changed =
           linux::within_memory([&] { return change_device_nodes(plan, parent); });
       !changed)
-    static_cast<void>(
-        parent.send(static_cast<std::uint8_t>(Word::kFailed), error_bytes(changed.error())));
+    ignore(parent.send(static_cast<std::uint8_t>(Word::kFailed), error_bytes(changed.error())));
   ::_exit(0);
 }
 
@@ -96,7 +95,7 @@ cgroups::DeviceRule rule_for(const linux::Device& device, bool allow) {
 
 Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundle::Config& config,
                                          const UpdateRequest& request) {
-  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   NodePlan plan{
       .config = config,
       .added = {},
@@ -106,7 +105,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
       .procfs = std::move(procfs)};
   DeviceUpdate update;
   for (const DeviceGrant& grant : request.added_devices) {
-    TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
+    OCIRUN_TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
     cgroups::DeviceRule rule = rule_for(device.device, true);
     rule.read = grant.read;
     rule.write = grant.write;
@@ -117,13 +116,13 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   // The device number is read from the node of the host, because the container may have replaced
   // the node in the /dev of the container.
   for (const DeviceGrant& grant : request.removed_devices) {
-    TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
+    OCIRUN_TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
     update.rules_.push_back(rule_for(device.device, false));
     plan.removed.push_back(std::move(device.device));
   }
-  TRY_ASSIGN(plan.namespaces, find_container_namespaces(container.init(), config, kJoined));
-  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(plan.namespaces, find_container_namespaces(container.init(), config, kJoined));
+  OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ends.first.close();
     run_child(plan, ends.second);
@@ -136,7 +135,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     return refuse("change device nodes: a filesystem of the container has not answered for {} s",
                   kPatience.count());
   }
-  TRY_ASSIGN(const linux::Packet packet, update.socket_.receive());
+  OCIRUN_TRY_ASSIGN(const linux::Packet packet, update.socket_.receive());
   if (packet.end_of_stream)
     return refuse("the process that changes the container's device nodes died");
   if (static_cast<Word>(packet.tag) == Word::kFailed)
@@ -145,9 +144,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   return update;
 }
 
-void DeviceUpdate::keep() {
-  static_cast<void>(socket_.send(static_cast<std::uint8_t>(Word::kKeep)));
-}
+void DeviceUpdate::keep() { ignore(socket_.send(static_cast<std::uint8_t>(Word::kKeep))); }
 
 DeviceUpdate::~DeviceUpdate() {
   if (child_.pid == 0) return;

@@ -44,14 +44,15 @@ Result<int> count_listening_sockets() {
 }
 
 Result<std::optional<Supervisor>> Supervisor::connect() {
-  TRY_ASSIGN(auto socket, linux::NotifySocket::connect(variable("NOTIFY_SOCKET")));
+  OCIRUN_TRY_ASSIGN(auto socket, linux::NotifySocket::connect(variable("NOTIFY_SOCKET")));
   if (!socket) return std::nullopt;
   return Supervisor(*std::move(socket));
 }
 
 Result<void> Supervisor::wait_until_read() const {
-  TRY_ASSIGN(linux::Pipe read, linux::make_pipe());
-  TRY(within(linux::send_descriptor(socket_.fd(), read.writer, "BARRIER=1"), "NOTIFY_SOCKET"));
+  OCIRUN_TRY_ASSIGN(linux::Pipe read, linux::make_pipe());
+  OCIRUN_TRY(
+      within(linux::send_descriptor(socket_.fd(), read.writer, "BARRIER=1"), "NOTIFY_SOCKET"));
   read.writer.reset();  // the service manager closes the last copy
   pollfd watched{read.reader.get(), 0, 0};
   if (::poll(&watched, 1, kReadPatience) == 0)
@@ -178,7 +179,7 @@ Result<void> await_ready(const linux::Child& child, Notifications& notifications
                                   pollfd{Signals::descriptor().value, POLLIN, 0}};
     if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
       return fail(errno, "wait for the container to be ready");
-    TRY(Signals::check());  // takes SIGCHLD too
+    OCIRUN_TRY(Signals::check());  // takes SIGCHLD too
   }
 }
 

@@ -38,13 +38,13 @@ Result<void> enter_host_root(const HostPath& root) {
 
 Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSocket& parent) {
   keep_only_exec_descriptors(plan, parent);
-  TRY(die_with_parent(parent));
+  OCIRUN_TRY(die_with_parent(parent));
   // P-18: `initial` is the affinity until the process is in the cgroup, `final` from then on.
   if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
-    TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
-  TRY(join_tasks(plan.cgroup));
-  TRY(enter_container(plan.namespaces, plan.config));
-  if (plan.host_root) TRY(enter_host_root(*plan.host_root));
+    OCIRUN_TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
+  OCIRUN_TRY(join_tasks(plan.cgroup));
+  OCIRUN_TRY(enter_container(plan.namespaces, plan.config));
+  if (plan.host_root) OCIRUN_TRY(enter_host_root(*plan.host_root));
   ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes can see the clone (CVE-2016-9962)
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
 }
@@ -52,13 +52,13 @@ Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSo
 Result<void> open_own_terminal(const ExecPlan& plan, linux::ProcfsOnDemand& procfs,
                                const linux::MessageSocket& parent) {
   if (!plan.process.terminal) return {};
-  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(HostPath("/")));
+  OCIRUN_TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(HostPath("/")));
   const bundle::Process& process = plan.process;
-  TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
-  TRY_ASSIGN(const linux::Terminal terminal,
-             linux::open_terminal(root, *opened, process.console_size, process.user.uid));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs* opened, procfs.get());
+  OCIRUN_TRY_ASSIGN(const linux::Terminal terminal,
+                    linux::open_terminal(root, *opened, process.console_size, process.user.uid));
   const Fd master = terminal.master;
-  TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
+  OCIRUN_TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
   return linux::become_controlling_terminal(terminal.slave);
 }
 
@@ -66,9 +66,9 @@ Result<void> open_own_terminal(const ExecPlan& plan, linux::ProcfsOnDemand& proc
 /// reads the text before the stage enters the container, whose /proc may be covered.
 Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
                          std::string_view proc_status) {
-  TRY(await_go(parent));
-  TRY(die_with_parent(parent));
-  TRY(start_session());
+  OCIRUN_TRY(await_go(parent));
+  OCIRUN_TRY(die_with_parent(parent));
+  OCIRUN_TRY(start_session());
   linux::reset_signals(proc_status);
   ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
                            plan.filter);
@@ -76,17 +76,17 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
     // A mount of our own: the container may have covered files of its /proc, and ocirun would write
     // security labels to the covering files.
     linux::ProcfsOnDemand procfs;
-    TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
-    if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));
-    TRY(process.set_attributes(procfs));
+    OCIRUN_TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
+    if (plan.new_keyring) OCIRUN_TRY(join_keyring(plan.process, procfs));
+    OCIRUN_TRY(process.set_attributes(procfs));
   }
-  TRY(process.restrict(parent));
-  TRY(report_ready(parent));
+  OCIRUN_TRY(process.restrict(parent));
+  OCIRUN_TRY(report_ready(parent));
   return process.execute();
 }
 
 [[noreturn]] void fail_and_exit(const linux::MessageSocket& parent, const Error& error) {
-  [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(error));
+  ignore(tell(parent, Message::kFailed, error_bytes(error)));
   ::_exit(255);
 }
 

@@ -57,72 +57,77 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   // Into the isolation.
   ::umask(0);                               // files get exactly the modes of config.json
   keep_only_own_descriptors(plan, parent);  // init must not hold the parent's locks and directories
-  if (staged) TRY(await_go(parent));        // now the parent knows the pid of init
-  TRY(die_with_parent(parent));             // until report_ready() clears the setting
-  if (!staged) TRY(enter_namespaces(plan, parent));  // the later steps need mapped ids
-  ::prctl(PR_SET_DUMPABLE, 0);  // the parent has already written the id maps in /proc/PID
-  TRY(join_cgroups(plan));      // these cgroups become the roots of the new cgroup namespace
-  plan.pinned.clear();          // no later step may join a namespace
-  TRY(start_session());         // engines signal the process group, also without a terminal
+  if (staged) OCIRUN_TRY(await_go(parent));  // now the parent knows the pid of init
+  OCIRUN_TRY(die_with_parent(parent));       // until report_ready() clears the setting
+  if (!staged) OCIRUN_TRY(enter_namespaces(plan, parent));  // the later steps need mapped ids
+  ::prctl(PR_SET_DUMPABLE, 0);     // the parent has already written the id maps in /proc/PID
+  OCIRUN_TRY(join_cgroups(plan));  // these cgroups become the roots of the new cgroup namespace
+  plan.pinned.clear();             // no later step may join a namespace
+  OCIRUN_TRY(start_session());     // engines signal the process group, also without a terminal
   plan.step.enter(InitStep::kNames);
-  TRY(set_names(config));
-  if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
-  TRY(write_sysctls(config, linux::SysctlsOf::kTheRest));  // before any container mount
+  OCIRUN_TRY(set_names(config));
+  if (config.namespaces.creates(linux::NamespaceKind::kNetwork))
+    OCIRUN_TRY(linux::bring_loopback_up());
+  OCIRUN_TRY(write_sysctls(config, linux::SysctlsOf::kTheRest));  // before any container mount
 
   // The file system.
   plan.step.enter(InitStep::kRoot);
-  TRY_ASSIGN(RootfsBuild rootfs,
-             build_rootfs(plan, parent));  // with mounts, devices, and the procfs of later steps
+  OCIRUN_TRY_ASSIGN(
+      RootfsBuild rootfs,
+      build_rootfs(plan, parent));  // with mounts, devices, and the procfs of later steps
   plan.root_namespace.reset();
   plan.step.enter(InitStep::kHostHooks);
-  TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: after all mounts, before the pivot
+  OCIRUN_TRY(
+      ask_for_hooks(plan, parent));  // prestart, createRuntime: after all mounts, before the pivot
   plan.step.enter(InitStep::kSysctls);
-  TRY(write_sysctls(config, linux::SysctlsOf::kInterfaces));  // a hook may have made interfaces
+  OCIRUN_TRY(
+      write_sysctls(config, linux::SysctlsOf::kInterfaces));  // a hook may have made interfaces
   plan.step.enter(InitStep::kContainerHooks);
-  TRY(run_container_hooks(
+  OCIRUN_TRY(run_container_hooks(
       plan, hooks::Kind::kCreateContainer,      // an absolute path starts in the host's root,
       {.directory_itself = rootfs.directory(),  // a relative path in the rootfs
        .default_env = std::vector<std::string>{kHostPath},
        .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
   plan.step.enter(InitStep::kTerminal);
-  TRY(rootfs.open_terminal(config, parent));  // verifies the devpts, which hooks may have changed
+  OCIRUN_TRY(
+      rootfs.open_terminal(config, parent));  // verifies the devpts, which hooks may have changed
   plan.step.enter(InitStep::kReadOnly);
-  TRY(rootfs.finish_mounts());  // a read-only /dev was writable until now
+  OCIRUN_TRY(rootfs.finish_mounts());  // a read-only /dev was writable until now
   plan.step.enter(InitStep::kChangeRoot);
-  TRY(rootfs.change_root(plan));
+  OCIRUN_TRY(rootfs.change_root(plan));
   plan.step.enter(InitStep::kMasks);
-  TRY(rootfs.restrict_paths(plan));  // after the pivot: "/" is the root of the container
+  OCIRUN_TRY(rootfs.restrict_paths(plan));  // after the pivot: "/" is the root of the container
 
   // The process.
   plan.step.enter(InitStep::kAsInConversation);
-  TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
+  OCIRUN_TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));
   // Before the handlers below, and while the procfs is open.
   linux::reset_signals(rootfs.procfs().read_value("self/status").value_or(""));
   if (process.exists()) {
     linux::ProcfsOnDemand procfs(rootfs.procfs());
-    if (plan.new_keyring) TRY(join_keyring(*config.process, procfs));
-    TRY(process.set_attributes(procfs));  // before the filter and the loss of privileges
+    if (plan.new_keyring) OCIRUN_TRY(join_keyring(*config.process, procfs));
+    OCIRUN_TRY(process.set_attributes(procfs));  // before the filter and the loss of privileges
   }
   end_on_termination_signals();  // before the filter, which might refuse sigaction
   rootfs.close();                // a created container waits without directory descriptors
-  if (process.exists()) TRY(process.restrict(parent));  // limits, filter, user, capabilities
+  if (process.exists()) OCIRUN_TRY(process.restrict(parent));  // limits, filter, user, capabilities
 
   // The hand-over.
-  TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared
+  OCIRUN_TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared
   parent.close();  // a created container keeps only its start socket and inherited descriptors
   StartGate gate(std::move(plan.start_socket), process.send_by());
-  TRY(gate.wait());
+  OCIRUN_TRY(gate.wait());
   auto started = [&]() -> Result<void> {
     if (!process.exists())
       return refuse("/process: must be given in config.json to start a container");
-    TRY(run_container_hooks(plan, hooks::Kind::kStartContainer,
-                            {.directory = HostPath("/"),
-                             .default_env = process.environment(),
-                             .warn = [&](auto text) { gate.report_lasting_hook(text); },
-                             .confine = [&] { return process.load_late_filter(); },
-                             .place = process.place()}));
+    OCIRUN_TRY(run_container_hooks(plan, hooks::Kind::kStartContainer,
+                                   {.directory = HostPath("/"),
+                                    .default_env = process.environment(),
+                                    .warn = [&](auto text) { gate.report_lasting_hook(text); },
+                                    .confine = [&] { return process.load_late_filter(); },
+                                    .place = process.place()}));
     gate.announce_exec();
     return process.execute();  // returns only with an error
   }();
@@ -136,8 +141,7 @@ void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:init");
   plan.inheritance.command_line.forget();
   const Result<void> outcome = linux::within_memory([&] { return run_init(plan, parent); });
-  if (!outcome) [[maybe_unused]]
-    const auto ignored = tell(parent, Message::kFailed, error_bytes(outcome.error()));
+  if (!outcome) ignore(tell(parent, Message::kFailed, error_bytes(outcome.error())));
   ::_exit(kInitFailed);
 }
 

@@ -57,9 +57,9 @@ Result<void> join_namespaces(std::span<const PinnedNamespace> pinned, bool chang
   for (const PinnedNamespace& one : pinned)
     if (one.kind != NamespaceKind::kUser && one.kind != NamespaceKind::kMount)
       others.push_back(&one);
-  TRY(join_each(others, changes_user ? Refused::kIsTriedAgain : Refused::kIsAnError));
-  TRY(enter_user());
-  TRY(join_each(others, Refused::kIsAnError));
+  OCIRUN_TRY(join_each(others, changes_user ? Refused::kIsTriedAgain : Refused::kIsAnError));
+  OCIRUN_TRY(enter_user());
+  OCIRUN_TRY(join_each(others, Refused::kIsAnError));
   const PinnedNamespace* mount = find_kind(pinned, NamespaceKind::kMount);
   return mount == nullptr ? Result<void>{} : join(*mount);
 }
@@ -73,7 +73,7 @@ std::string find_living_thread(int pid) {
   const auto directory = linux::sys::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   std::string found;
   if (!directory) return found;
-  static_cast<void>(linux::for_each_entry(*directory, [&](const char* name, unsigned char) {
+  ignore(linux::for_each_entry(*directory, [&](const char* name, unsigned char) {
     const std::string thread = fmt::format("{}/{}", tasks, name);
     if (found.empty() && linux::sys::open((thread + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC))
       found = thread;
@@ -104,7 +104,7 @@ Result<std::vector<PinnedNamespace>> pin_each(const linux::ProcessIdentity& init
   }
   // If init has ended meanwhile, another process may have the pid, and `pinned` may hold the
   // namespaces of that process.
-  TRY_ASSIGN(const bool alive, linux::find_alive(init));
+  OCIRUN_TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return std::unexpected(Error(ESRCH, "container not running"));
   return pinned;
 }
@@ -119,7 +119,7 @@ bool join_all(Fd pidfd, std::span<const NamespaceKind> kinds) {
 Result<void> enter_pinned(std::span<const PinnedNamespace> pinned, const bundle::Config& config) {
   const bool changes_user = config.namespaces.contains(NamespaceKind::kUser);
   return join_namespaces(pinned, changes_user, [&]() -> Result<void> {
-    TRY(join_user_namespace(pinned));
+    OCIRUN_TRY(join_user_namespace(pinned));
     return changes_user ? become_namespace_root(config) : Result<void>{};
   });
 }
@@ -137,7 +137,7 @@ Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdenti
   if (!config.namespaces.contains(NamespaceKind::kUser))
     found.pidfd = linux::open_pidfd(init).value_or(UniqueFd());
   if (!found.pidfd) {
-    TRY_ASSIGN(found.pinned, pin_each(init, found.kinds));
+    OCIRUN_TRY_ASSIGN(found.pinned, pin_each(init, found.kinds));
   }
   return found;
 }
@@ -147,7 +147,7 @@ Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle
   if (join_all(namespaces.pidfd, namespaces.kinds)) return {};
   // setns(2) takes no pidfd before Linux 5.8, nor that of a process whose first thread has ended.
   // Any other error: the error of a single namespace names the namespace.
-  TRY_ASSIGN(const auto pinned, pin_each(namespaces.init, namespaces.kinds));
+  OCIRUN_TRY_ASSIGN(const auto pinned, pin_each(namespaces.init, namespaces.kinds));
   return enter_pinned(pinned, config);
 }
 

@@ -50,14 +50,14 @@ Result<void> become_namespace_root(const bundle::Config& config) {
 }
 
 Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent) {
-  TRY(ask(parent, Message::kMapIds));
+  OCIRUN_TRY(ask(parent, Message::kMapIds));
   if (plan.config.namespaces.creates(NamespaceKind::kUser))
     return become_namespace_root(plan.config);
   return {};
 }
 
 Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& parent) {
-  if (plan.config.namespaces.creates(NamespaceKind::kUser)) TRY(map_ids(plan, parent));
+  if (plan.config.namespaces.creates(NamespaceKind::kUser)) OCIRUN_TRY(map_ids(plan, parent));
   for (const linux::PinnedNamespace& pinned : plan.pinned)
     if (::setns(pinned.fd.get(), static_cast<int>(linux::clone_flag(pinned.kind))) != 0)
       return fail(errno, "join the {} namespace", linux::config_name(pinned.kind));
@@ -73,7 +73,7 @@ Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup) {
 }
 
 Result<void> join_cgroups(InitPlan& plan) {
-  TRY(join_tasks(plan.cgroup));
+  OCIRUN_TRY(join_tasks(plan.cgroup));
   plan.cgroup = {};
   if (plan.config.namespaces.creates(NamespaceKind::kCgroup) && ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
@@ -118,12 +118,12 @@ Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& par
                                      hooks::Kind::kCreateContainer},
                           [&](hooks::Kind kind) { return !all.of(kind).empty(); });
   if (!any_hook && plan.config.net_devices.empty()) return {};
-  TRY(ask(parent, Message::kRunHooks));
+  OCIRUN_TRY(ask(parent, Message::kRunHooks));
   return {};
 }
 
 void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text) {
-  [[maybe_unused]] const auto told = tell(parent, Message::kHookLasts, text);
+  ignore(tell(parent, Message::kHookLasts, text));
 }
 
 void report_forked(const linux::MessageSocket& parent, int pid) {
@@ -131,7 +131,7 @@ void report_forked(const linux::MessageSocket& parent, int pid) {
 }
 
 Result<void> report_ready(const linux::MessageSocket& parent) {
-  TRY(ask(parent, Message::kReady));
+  OCIRUN_TRY(ask(parent, Message::kReady));
   // The parent exits after Detached. PDEATHSIG would then kill this process.
   if (::prctl(PR_SET_PDEATHSIG, 0) != 0) return fail(errno, "clear the parent-death signal");
   return tell(parent, Message::kDetached);

@@ -87,21 +87,21 @@ Result<void> ContainerProcess::set_attributes(linux::ProcfsOnDemand& procfs) {
   // caller.
   const auto& affinity = process_->final_cpu_affinity;
   if (entrance_ == Entrance::kExec && affinity && !affinity->empty()) {
-    TRY(within(linux::set_cpu_affinity(*affinity), "/process/execCPUAffinity/final"));
+    OCIRUN_TRY(within(linux::set_cpu_affinity(*affinity), "/process/execCPUAffinity/final"));
   } else if (entrance_ == Entrance::kInit || !process_->initial_cpu_affinity) {
-    TRY(linux::reset_cpu_affinity());
+    OCIRUN_TRY(linux::reset_cpu_affinity());
   }
   if (process_->scheduler)
-    TRY(within(linux::set_scheduler(*process_->scheduler), "/process/scheduler"));
+    OCIRUN_TRY(within(linux::set_scheduler(*process_->scheduler), "/process/scheduler"));
   if (process_->io_priority)
-    TRY(within(linux::set_io_priority(*process_->io_priority), "/process/ioPriority"));
+    OCIRUN_TRY(within(linux::set_io_priority(*process_->io_priority), "/process/ioPriority"));
   if (config_.personality)
-    TRY(within(linux::set_personality(*config_.personality), "/linux/personality"));
+    OCIRUN_TRY(within(linux::set_personality(*config_.personality), "/linux/personality"));
   if (config_.memory_policy)
-    TRY(within(linux::set_memory_policy(*config_.memory_policy), "/linux/memoryPolicy"));
-  TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
-  TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
-  TRY(set_groups(procfs));
+    OCIRUN_TRY(within(linux::set_memory_policy(*config_.memory_policy), "/linux/memoryPolicy"));
+  OCIRUN_TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
+  OCIRUN_TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
+  OCIRUN_TRY(set_groups(procfs));
   environment_ = build_environment();
   return enter_working_directory();
 }
@@ -154,27 +154,27 @@ Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
   if (!may_ask) return set;
   // Raising a hard limit needs CAP_SYS_RESOURCE of the host. The parent may have this capability,
   // so the parent is asked to set all limits.
-  TRY(ask(parent, Message::kSetLimits));
+  OCIRUN_TRY(ask(parent, Message::kSetLimits));
   return {};
 }
 
 Result<void> ContainerProcess::load_filter(linux::MessageSocket& parent) {
   if (!filter_->notify) {
-    TRY(linux::load_seccomp(*filter_));
+    OCIRUN_TRY(linux::load_seccomp(*filter_));
   } else {
     // The parent tries to fetch descriptor `number` until the descriptor exists. A message after
     // the loading could deadlock: a filter may hand sendmsg to an agent that has no listener yet.
-    TRY_ASSIGN(const int number, next_descriptor());
-    TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
+    OCIRUN_TRY_ASSIGN(const int number, next_descriptor());
+    OCIRUN_TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
     // Without this handler, write(2) to a `start` that has died could end init. execve resets the
     // handler.
     ::signal(SIGPIPE, [](int) {});
-    TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
+    OCIRUN_TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
     if (listener.get() != number)
       return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
     send_by_ = send_by_below(*filter_);
     parent.talk_by(send_by_, receive_by_below(*filter_));
-    TRY(await_go(parent));
+    OCIRUN_TRY(await_go(parent));
   }
   filter_.reset();
   return {};
@@ -187,48 +187,48 @@ void ContainerProcess::own_standard_streams() const {
   for (const int fd : {0, 1, 2}) {
     struct stat status{};
     if (::fstat(fd, &status) != 0 || status.st_uid == process_->user.uid.value()) continue;
-    if (is_given_away(fd, status)) [[maybe_unused]]
-      const int ignored = ::fchown(fd, process_->user.uid.value(), static_cast<gid_t>(-1));
+    if (is_given_away(fd, status))
+      ignore(::fchown(fd, process_->user.uid.value(), static_cast<gid_t>(-1)));
   }
 }
 
 Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
   const auto wanted = process_->capabilities.value_or(linux::CapabilitySets{});
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable,
-             linux::grantable_capabilities(wanted.bounding));
+  OCIRUN_TRY_ASSIGN(const linux::GrantableCapabilities grantable,
+                    linux::grantable_capabilities(wanted.bounding));
   // The parent has warned of capabilities that cannot be granted: warn_of_capabilities().
   const linux::CapabilitySets sets = linux::limit_to_grantable(wanted, grantable);
-  TRY(linux::drop_bounding_set(sets.bounding));
+  OCIRUN_TRY(linux::drop_bounding_set(sets.bounding));
   return sets;
 }
 
 Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
-  TRY(linux::become_user(process_->user.uid, process_->user.gid));
+  OCIRUN_TRY(linux::become_user(process_->user.uid, process_->user.gid));
   ::prctl(PR_SET_DUMPABLE, 0);  // become_user() sets the flag if fs.suid_dumpable is 1
   return linux::set_capabilities(sets);
 }
 
 Result<void> ContainerProcess::restrict(linux::MessageSocket& parent) {
-  TRY(check_filter_allows_execve());
+  OCIRUN_TRY(check_filter_allows_execve());
   linux::close_descriptors_on_exec(3 + inheritance_.descriptors());
   own_standard_streams();
   if (process_->no_new_privileges && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return fail(errno, "/process/noNewPrivileges: set");
-  TRY(set_limits(parent));
-  TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
+  OCIRUN_TRY(set_limits(parent));
+  OCIRUN_TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
   ::umask(process_->user.umask.value_or(inheritance_.umask));
-  if (filter_ && !process_->no_new_privileges) TRY(load_filter(parent));
-  TRY(change_identity(sets));
-  TRY(die_with_parent(parent));  // the kernel clears PDEATHSIG when the ids change
-  if (filter_ && filter_->notify) TRY(load_filter(parent));
-  if (retry_directory_) TRY(enter_working_directory());
-  TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
+  if (filter_ && !process_->no_new_privileges) OCIRUN_TRY(load_filter(parent));
+  OCIRUN_TRY(change_identity(sets));
+  OCIRUN_TRY(die_with_parent(parent));  // the kernel clears PDEATHSIG when the ids change
+  if (filter_ && filter_->notify) OCIRUN_TRY(load_filter(parent));
+  if (retry_directory_) OCIRUN_TRY(enter_working_directory());
+  OCIRUN_TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
   arguments_ = std::make_unique<linux::ExecArguments>(process_->args, environment_);
   return {};
 }
 
 Result<void> ContainerProcess::load_late_filter() const {
-  if (filter_) TRY(linux::load_seccomp(*filter_));
+  if (filter_) OCIRUN_TRY(linux::load_seccomp(*filter_));
   return {};
 }
 
@@ -253,7 +253,7 @@ std::string_view ContainerProcess::place() const {
 }
 
 Result<void> ContainerProcess::execute() {
-  TRY(load_late_filter());
+  OCIRUN_TRY(load_late_filter());
   ::execve(executable_.c_str(), arguments_->argv(), arguments_->envp());
   const int error = errno;
   const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
@@ -263,7 +263,7 @@ Result<void> ContainerProcess::execute() {
 }
 
 Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand& procfs) {
-  TRY(linux::set_selinux_key_label(procfs, process.selinux_label));
+  OCIRUN_TRY(linux::set_selinux_key_label(procfs, process.selinux_label));
   return linux::join_session_keyring();
 }
 
@@ -291,8 +291,8 @@ Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes) {
 Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
                                                            const linux::MessageSocket& parent) {
   if (!config.seccomp || !config.process) return std::nullopt;
-  TRY_ASSIGN(const linux::Packet packet, ask(parent, Message::kWantFilter));
-  TRY_ASSIGN(linux::SeccompFilter filter, parse_filter_bytes(packet.payload));
+  OCIRUN_TRY_ASSIGN(const linux::Packet packet, ask(parent, Message::kWantFilter));
+  OCIRUN_TRY_ASSIGN(linux::SeccompFilter filter, parse_filter_bytes(packet.payload));
   return filter;
 }
 

@@ -24,7 +24,8 @@ using linux::NamespaceKind;
 // for the filesystem of mount `index`. Returns an empty descriptor if the parent may not open or
 // make it.
 Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
-  TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
+  OCIRUN_TRY_ASSIGN(linux::Packet packet,
+                    ask(parent, Message::kOpenMount, fmt::format("{}", index)));
   if (packet.descriptors.empty()) return UniqueFd();
   return std::move(packet.descriptors.front());
 }
@@ -44,7 +45,7 @@ Result<bool> is_covered(const bundle::Config& config, const linux::Mount& mount,
   if (is_missing(source)) return true;
   if (!source && is_out_of_reach(config, source.error())) return false;
   if (!source) return std::unexpected(source.error());
-  TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, tree));
+  OCIRUN_TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, tree));
   return !same;
 }
 
@@ -108,13 +109,14 @@ bool brings_own_dev(const bundle::Config& config) {
 
 Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   if (plan.root_namespace) {
-    TRY_ASSIGN(std::optional<RootfsBuild> build, RootfsBuild::try_root_namespace(plan, parent));
+    OCIRUN_TRY_ASSIGN(std::optional<RootfsBuild> build,
+                      RootfsBuild::try_root_namespace(plan, parent));
     if (build) return *std::move(build);
     if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make the mount namespace");
     plan.step.enter(InitStep::kRoot);
   }
-  TRY_ASSIGN(RootfsBuild build, RootfsBuild::begin(plan, parent));
-  TRY(build.fill(plan, parent));
+  OCIRUN_TRY_ASSIGN(RootfsBuild build, RootfsBuild::begin(plan, parent));
+  OCIRUN_TRY(build.fill(plan, parent));
   return build;
 }
 
@@ -127,15 +129,15 @@ Result<std::optional<RootfsBuild>> RootfsBuild::try_root_namespace(
   if (!sources || !host) return std::nullopt;
   auto build = begin_in_root_namespace(plan, *std::move(procfs), *std::move(sources));
   if (build && build->fill(plan, parent)) return *std::move(build);
-  TRY(host->restore());
+  OCIRUN_TRY(host->restore());
   return std::nullopt;
 }
 
 Result<RootfsBuild> RootfsBuild::begin_in_root_namespace(const InitPlan& plan, linux::Procfs procfs,
                                                          HostSources sources) {
-  TRY(linux::enter_mount_namespace(plan.root_namespace));
-  TRY(linux::isolate_mount_tree(plan.config.rootfs_propagation));
-  TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY(linux::enter_mount_namespace(plan.root_namespace));
+  OCIRUN_TRY(linux::isolate_mount_tree(plan.config.rootfs_propagation));
+  OCIRUN_TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
   RootfsBuild build(linux::SafeDir(std::move(root)), std::move(procfs));
   build.in_root_namespace_ = true;
   build.early_ = std::move(sources.binds);
@@ -148,14 +150,14 @@ Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::Messag
   const bundle::Config& config = plan.config;
   linux::AnnounceMount announce;  // tells the parent of a mount that outlives init
   if (!plan.has_own_mount_tree()) {
-    TRY(refuse_mount_on_root(config));
+    OCIRUN_TRY(refuse_mount_on_root(config));
     announce = [&parent](Fd mount) -> Result<void> {
-      TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(mount));
-      TRY(ask(parent, Message::kRootMount, fmt::format("{}", id)));
+      OCIRUN_TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(mount));
+      OCIRUN_TRY(ask(parent, Message::kRootMount, fmt::format("{}", id)));
       return {};
     };
   }
-  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   std::vector<UniqueFd> early(config.mounts.size());
   for (std::size_t index = 0; index < config.mounts.size(); ++index)
     if (linux::wants_early_open(config.mounts[index]) && !config.mounts[index].is_id_mapped()) {
@@ -169,11 +171,11 @@ Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::Messag
     }
 
   // A container without a mount namespace leaves the host's mount tree unchanged (L-4).
-  if (plan.has_own_mount_tree()) TRY(linux::isolate_mount_tree(config.rootfs_propagation));
+  if (plan.has_own_mount_tree()) OCIRUN_TRY(linux::isolate_mount_tree(config.rootfs_propagation));
   auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation,
                                    announce);
   if (!root && is_out_of_reach(config, root.error())) {
-    TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
+    OCIRUN_TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
     if (tree)
       root = linux::attach_rootfs(config.root_path, std::move(tree), procfs,
                                   config.rootfs_propagation);
@@ -186,13 +188,13 @@ Result<RootfsBuild> RootfsBuild::begin(const InitPlan& plan, const linux::Messag
   if (!config.mount_label.empty() && linux::selinux_enabled())
     build.mount_label_ = config.mount_label;
   if (!config.masked_paths.empty()) {
-    TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
+    OCIRUN_TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
   }
   return build;
 }
 
 Result<void> RootfsBuild::fill(const InitPlan& plan, const linux::MessageSocket& parent) {
-  TRY(attach_mounts(plan, parent));
+  OCIRUN_TRY(attach_mounts(plan, parent));
   plan.step.enter(InitStep::kDevices);
   return make_devices(plan.config);  // after the mounts, which may include /dev
 }
@@ -220,20 +222,20 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
     plan.step.enter(InitStep::kMounts, current);
     const linux::Mount& mount = config.mounts[index];
     if (early_[index] && !in_root_namespace_) {
-      TRY_ASSIGN(const bool covered,
-                 within(is_covered(config, mount, early_[index]), name_of(mount, index)));
+      OCIRUN_TRY_ASSIGN(const bool covered,
+                        within(is_covered(config, mount, early_[index]), name_of(mount, index)));
       if (covered) early_[index].reset();
     }
     UniqueFd from_parent;
     const bool is_the_parents = mount.is_id_mapped() || wants_lock(config, mount);
     if (is_the_parents) {
-      TRY_ASSIGN(from_parent, ask_for_tree(parent, current));
+      OCIRUN_TRY_ASSIGN(from_parent, ask_for_tree(parent, current));
     }
     auto made = from_parent
                     ? linux::make_mount(context, without_attributes(mount), std::move(from_parent))
                     : linux::make_mount(context, mount, std::move(early_[index]));
     if (!made && mount.bind && !is_the_parents && is_out_of_reach(config, made.error())) {
-      TRY_ASSIGN(from_parent, ask_for_tree(parent, current));
+      OCIRUN_TRY_ASSIGN(from_parent, ask_for_tree(parent, current));
       if (from_parent)
         made = linux::make_mount(context, without_attributes(mount), std::move(from_parent));
     }
@@ -247,8 +249,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
 Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
   // Engines expect that the runtime makes a missing working directory. Errors are ignored, because
   // chdir(2) will report the missing directory.
-  if (config.process) [[maybe_unused]]
-    const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
+  if (config.process) ignore(root_->make_directories(RootfsPath(config.process->cwd)));
   if (brings_own_dev(config)) return {};
   const bool is_in_user_namespace = config.namespaces.contains(NamespaceKind::kUser);
   linux::DeviceMaker maker(*root_, *procfs_,
@@ -258,28 +259,28 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
   for (const linux::Device& device : linux::default_devices())
     if (std::ranges::find(config.devices, device.path, &linux::Device::path) ==
         config.devices.end())
-      TRY(maker.make(device));
+      OCIRUN_TRY(maker.make(device));
   for (std::size_t index = 0; index < config.devices.size(); ++index)
-    TRY(within(maker.make(config.devices[index]), "/linux/devices/{}", index));
+    OCIRUN_TRY(within(maker.make(config.devices[index]), "/linux/devices/{}", index));
   return linux::make_device_links(*root_);
 }
 
 Result<void> RootfsBuild::open_terminal(const bundle::Config& config,
                                         const linux::MessageSocket& parent) {
   if (!config.process || !config.process->terminal) return {};
-  TRY_ASSIGN(const linux::Terminal terminal,
-             within(linux::open_terminal(*root_, *procfs_, config.process->console_size,
-                                         config.process->user.uid),
-                    "/process/terminal"));
+  OCIRUN_TRY_ASSIGN(const linux::Terminal terminal,
+                    within(linux::open_terminal(*root_, *procfs_, config.process->console_size,
+                                                config.process->user.uid),
+                           "/process/terminal"));
   const Fd master = terminal.master;
-  TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
-  TRY(within(linux::attach_console(*root_, *procfs_, terminal.slave), "/process/terminal"));
+  OCIRUN_TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
+  OCIRUN_TRY(within(linux::attach_console(*root_, *procfs_, terminal.slave), "/process/terminal"));
   return linux::become_controlling_terminal(terminal.slave);
 }
 
 Result<void> RootfsBuild::finish_mounts() {
   for (const linux::UnfinishedMount& unfinished : unfinished_)
-    TRY(linux::finish_mount(*procfs_, unfinished));
+    OCIRUN_TRY(linux::finish_mount(*procfs_, unfinished));
   unfinished_.clear();
   return {};
 }
@@ -292,11 +293,11 @@ Result<void> RootfsBuild::change_root(const InitPlan& plan) {
 
 Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
   const bundle::Config& config = plan.config;
-  if (config.root_readonly) TRY(linux::make_root_read_only(*procfs_));
+  if (config.root_readonly) OCIRUN_TRY(linux::make_root_read_only(*procfs_));
   if (!config.readonly_paths.empty())
-    TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
+    OCIRUN_TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
   if (!config.masked_paths.empty())
-    TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
+    OCIRUN_TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
   if (!plan.has_own_mount_tree()) return {};
   // The propagation is set last: the earlier steps clone mounts, and the kernel refuses to clone an
   // unbindable mount.

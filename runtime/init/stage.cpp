@@ -25,8 +25,8 @@ using linux::NamespaceKind;
 Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent) {
   const linux::NamespaceSet& wanted = plan.config.namespaces;
   if (wanted.joins(NamespaceKind::kUser)) {
-    TRY(join_user_namespace(plan.pinned));
-    TRY(become_namespace_root(plan.config));
+    OCIRUN_TRY(join_user_namespace(plan.pinned));
+    OCIRUN_TRY(become_namespace_root(plan.config));
   }
   int flags = 0;
   if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
@@ -43,9 +43,9 @@ Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent
 }
 
 Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket& parent) {
-  TRY(die_with_parent(parent));
-  TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
-                      [&] { return enter_user(plan, parent); }));
+  OCIRUN_TRY(die_with_parent(parent));
+  OCIRUN_TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
+                             [&] { return enter_user(plan, parent); }));
   ::prctl(PR_SET_DUMPABLE, 0);  // before the processes of a joined pid namespace can see init
   // enter_user() has made the user and time namespaces. join_cgroups() makes the cgroup namespace
   // after init has joined its cgroups.
@@ -86,7 +86,7 @@ void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
     report_forked(parent, init->pid);
     ::_exit(0);
   }
-  [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(init.error()));
+  ignore(tell(parent, Message::kFailed, error_bytes(init.error())));
   ::_exit(1);
 }
 

@@ -48,8 +48,8 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
 
 Result<UniqueFd> deliver_terminal(Fd terminal, Fd console) {
   if (console.value >= 0) {
-    TRY(within(linux::send_descriptor(console, terminal, "/dev/ptmx"),
-               "--console-socket: send the terminal"));
+    OCIRUN_TRY(within(linux::send_descriptor(console, terminal, "/dev/ptmx"),
+                      "--console-socket: send the terminal"));
     return UniqueFd();
   }
   UniqueFd kept(::fcntl(terminal.value, F_DUPFD_CLOEXEC, 3));
@@ -61,10 +61,10 @@ Result<UniqueFd> deliver_terminal(Fd terminal, Fd console) {
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
                            const linux::SeccompProfile& profile,
                            const bundle::StateDocument& state) {
-  TRY_ASSIGN(const int number, parse_number(packet.payload));
-  TRY_ASSIGN(const UniqueFd listener, take_listener(child.pidfd, number));
-  TRY_ASSIGN(const UniqueFd agent,
-             within(linux::connect_unix(profile.listener_path), "/linux/seccomp/listenerPath"));
+  OCIRUN_TRY_ASSIGN(const int number, parse_number(packet.payload));
+  OCIRUN_TRY_ASSIGN(const UniqueFd listener, take_listener(child.pidfd, number));
+  OCIRUN_TRY_ASSIGN(const UniqueFd agent, within(linux::connect_unix(profile.listener_path),
+                                                 "/linux/seccomp/listenerPath"));
   return within(
       linux::send_descriptor(agent, listener,
                              bundle::seccomp_state(state, child.pid, profile.listener_metadata)),

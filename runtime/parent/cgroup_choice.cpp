@@ -51,7 +51,7 @@ bool is_lenient(const GlobalOptions& options) {
 Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
                                             const std::optional<std::string>& cgroups_path,
                                             const std::string& id) {
-  TRY_ASSIGN(cgroups::Placement placement, cgroups::place(cgroups_path, id));
+  OCIRUN_TRY_ASSIGN(cgroups::Placement placement, cgroups::place(cgroups_path, id));
   const bool absolute = cgroups_path && cgroups_path->starts_with('/');
   if (absolute || is_host_root()) return placement;
   if (const auto base = cgroups::delegated_cgroup(layout))
@@ -71,7 +71,8 @@ Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& option
                  .id = id,
                  .resources = config.resources.value_or(cgroups::Resources{}),
                  .annotations = config.annotations});
-  TRY_ASSIGN(const cgroups::Placement placement, choose_placement(layout, config.cgroups_path, id));
+  OCIRUN_TRY_ASSIGN(const cgroups::Placement placement,
+                    choose_placement(layout, config.cgroups_path, id));
   return cgroups::make_cgroup(layout, placement);
 }
 
@@ -144,18 +145,19 @@ Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& c
   auto layout = host ? cgroups::read_layout(*host) : std::unexpected(host.error());
   if (!layout) {
     // A mount may cover /proc or a file of it, and no mount can cover a procfs of our own.
-    TRY_ASSIGN(const linux::Procfs own, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    OCIRUN_TRY_ASSIGN(const linux::Procfs own,
+                      linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     layout = cgroups::read_layout(own);
   }
   if (layout) place.layout = std::move(*layout);
   warn_of_manager(options.cgroup_manager, config, log);
   if (options.cgroup_manager == CgroupManager::kDisabled) return place;
   if (layout) {
-    TRY_ASSIGN(place.cgroup, plan_cgroup(options, place.layout, config, id));
+    OCIRUN_TRY_ASSIGN(place.cgroup, plan_cgroup(options, place.layout, config, id));
     tell_of_losses(*place.cgroup, options, config, log);
   } else {
-    TRY(go_without_cgroup(options, config.resources, Obstacle::kNoHierarchy,
-                          std::move(layout).error(), log));
+    OCIRUN_TRY(go_without_cgroup(options, config.resources, Obstacle::kNoHierarchy,
+                                 std::move(layout).error(), log));
   }
   return place;
 }

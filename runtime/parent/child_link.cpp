@@ -35,8 +35,8 @@ Error ChildLink::death_report() {
 // dies before sending Forked, the stage's clone keeps the other end of the socket open.
 Result<void> ChildLink::await_packet() {
   const auto on_silence = [this](std::chrono::seconds so_far) { return hear_nothing(so_far); };
-  TRY_ASSIGN(const Heard heard,
-             within(await_word(socket_.fd(), child_.pidfd, on_silence), "while {}", activity()));
+  OCIRUN_TRY_ASSIGN(const Heard heard, within(await_word(socket_.fd(), child_.pidfd, on_silence),
+                                              "while {}", activity()));
   if (heard == Heard::kWord) return {};
   // If the child has died, a packet that the child sent before is in the socket by now.
   pollfd word{socket_.fd().value, POLLIN, 0};
@@ -46,35 +46,35 @@ Result<void> ChildLink::await_packet() {
 }
 
 Result<linux::Packet> ChildLink::hear() {
-  TRY(await_packet());
-  TRY_ASSIGN(linux::Packet packet, socket_.receive());
+  OCIRUN_TRY(await_packet());
+  OCIRUN_TRY_ASSIGN(linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return std::unexpected(death_report());
   if (static_cast<Message>(packet.tag) == Message::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));
-  TRY(conversation_.hear(static_cast<Message>(packet.tag)));
+  OCIRUN_TRY(conversation_.hear(static_cast<Message>(packet.tag)));
   return packet;
 }
 
 Result<void> ChildLink::serve() {
   for (;;) {
-    TRY_ASSIGN(const linux::Packet packet, hear());
+    OCIRUN_TRY_ASSIGN(const linux::Packet packet, hear());
     const Message question = static_cast<Message>(packet.tag);
     if (question == Message::kReady) return {};
     if (question == Message::kForked) {
-      TRY(adopt(packet));
-      TRY(greet());
+      OCIRUN_TRY(adopt(packet));
+      OCIRUN_TRY(greet());
     } else {
-      TRY(answer(packet));
+      OCIRUN_TRY(answer(packet));
     }
     const auto row = std::ranges::find(kExchanges, question, &Exchange::question);
-    if (row->answer == Message::kGo) TRY(say(Message::kGo));
+    if (row->answer == Message::kGo) OCIRUN_TRY(say(Message::kGo));
   }
 }
 
 // Replaces the stage in `child_` by the process that the stage has cloned. That process is a child
 // of this process (CLONE_PARENT).
 Result<void> ChildLink::adopt(const linux::Packet& packet) {
-  TRY_ASSIGN(const int pid, parse_number(packet.payload));
+  OCIRUN_TRY_ASSIGN(const int pid, parse_number(packet.payload));
   linux::Child stage = std::exchange(
       child_, {.pid = pid, .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
   if (linux::collect_child(stage, kPatienceWithTheDead)) return {};
@@ -87,7 +87,7 @@ Result<void> ChildLink::adopt(const linux::Packet& packet) {
 Result<void> ChildLink::say(Message message, std::string_view payload,
                             std::span<const Fd> descriptors) {
   auto said = tell(socket_, message, payload, descriptors);
-  if (!said && said.error().number() == EPIPE) TRY(hear());
+  if (!said && said.error().number() == EPIPE) OCIRUN_TRY(hear());
   return said;
 }
 
@@ -96,16 +96,16 @@ Result<void> ChildLink::send_tree(Fd tree) {
 }
 
 Result<void> ChildLink::detach() {
-  TRY(say(Message::kCommitted));
-  TRY_ASSIGN(const linux::Packet packet, hear());
+  OCIRUN_TRY(say(Message::kCommitted));
+  OCIRUN_TRY_ASSIGN(const linux::Packet packet, hear());
   if (static_cast<Message>(packet.tag) != Message::kDetached)
     return fail(EPROTO, "waited for Detached");
   return {};
 }
 
 Result<void> ChildLink::await_exec() {
-  TRY(await_packet());  // hear_nothing() can end the wait for a stopped process
-  TRY_ASSIGN(const linux::Packet packet, socket_.receive());
+  OCIRUN_TRY(await_packet());  // hear_nothing() can end the wait for a stopped process
+  OCIRUN_TRY_ASSIGN(const linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return {};
   if (static_cast<Message>(packet.tag) == Message::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));

@@ -19,22 +19,23 @@ namespace ocirun::runtime {
 
 Result<void> Announcement::tell(const linux::Child& process, Rollback& undo) const {
   if (pid_file) {
-    TRY(within(linux::replace_file(*pid_file, fmt::format("{}", process.pid), 0644), "--pid-file"));
+    OCIRUN_TRY(
+        within(linux::replace_file(*pid_file, fmt::format("{}", process.pid), 0644), "--pid-file"));
     undo.add([this] { take_back(); });
   }
   if (pidfd_socket) {
     if (!process.pidfd)
       return fail(ENOSYS, "--pidfd-socket: open a pidfd: {}",
                   linux::why_absent(SYS_pidfd_open, "Linux 5.3"));
-    TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*pidfd_socket), "--pidfd-socket"));
-    TRY(linux::send_descriptor(socket, process.pidfd, "pidfd"));
+    OCIRUN_TRY_ASSIGN(const UniqueFd socket,
+                      within(linux::connect_unix(*pidfd_socket), "--pidfd-socket"));
+    OCIRUN_TRY(linux::send_descriptor(socket, process.pidfd, "pidfd"));
   }
   return {};
 }
 
 void Announcement::take_back() const {
-  if (pid_file) [[maybe_unused]]
-    const auto ignored = linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file->c_str(), 0);
+  if (pid_file) ignore(linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file->c_str(), 0));
 }
 
 namespace {
@@ -53,7 +54,7 @@ Result<std::string> recordable(const HostPath& path) {
 Result<bundle::IntentRecord> begin_intent(const bundle::ContainerRecord& record) {
   linux::ProcessIdentity self = record.attendant();
   if (self.pid != ::getpid()) {
-    TRY_ASSIGN(self, linux::identify_process(::getpid()));
+    OCIRUN_TRY_ASSIGN(self, linux::identify_process(::getpid()));
   }
   return bundle::IntentRecord{
       .record = record, .runtime_pid = self.pid, .runtime_start_time = self.start_time};
@@ -65,11 +66,11 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
   bundle::ContainerRecord record;
   record.id = request.id.string();
   record.oci_version = config.oci_version;
-  TRY_ASSIGN(record.bundle, recordable(request.bundle));
-  TRY_ASSIGN(record.rootfs, recordable(config.root_path));
+  OCIRUN_TRY_ASSIGN(record.bundle, recordable(request.bundle));
+  OCIRUN_TRY_ASSIGN(record.rootfs, recordable(config.root_path));
   record.created = rfc3339_now(9);
   record.owner_uid = ::geteuid();
-  TRY_ASSIGN(record.boot_id, linux::read_boot_id());
+  OCIRUN_TRY_ASSIGN(record.boot_id, linux::read_boot_id());
   record.cgroup = cgroup;
   record.cgroup_manager = manager;
   record.has_poststart = !config.hooks.of(hooks::Kind::kPoststart).empty();
@@ -82,7 +83,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
     record.stop_signal = *bundle::image_annotation(config.annotations, bundle::kStopSignal);
   record.annotations = config.annotations;
   if (request.is_attended) {
-    TRY_ASSIGN(const linux::ProcessIdentity self, linux::identify_process(::getpid()));
+    OCIRUN_TRY_ASSIGN(const linux::ProcessIdentity self, linux::identify_process(::getpid()));
     record.attendant_pid = self.pid;
     record.attendant_start_time = self.start_time;
   }

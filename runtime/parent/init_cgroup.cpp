@@ -20,10 +20,10 @@ namespace {
 
 /// The path of an open cgroup of the unified hierarchy, in the form of /proc/PID/cgroup.
 Result<std::string> name_in_hierarchy(const linux::Procfs& procfs, Fd directory) {
-  TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   const auto unified = std::ranges::find(layout.hierarchies, true, &cgroups::Hierarchy::unified);
   if (unified == layout.hierarchies.end()) return refuse("no unified hierarchy is mounted");
-  TRY_ASSIGN(const std::string path, procfs.path_of(directory));
+  OCIRUN_TRY_ASSIGN(const std::string path, procfs.path_of(directory));
   const std::string& top = unified->mount_point.string();
   if (!path.starts_with(top + "/")) return refuse("{} is not below {}", path, top);
   return (unified->root == "/" ? "" : unified->root) + path.substr(top.size());
@@ -47,9 +47,10 @@ std::optional<std::string> path_below(std::string_view text, std::string_view co
 }
 
 Result<UniqueFd> open_cgroup_of_init(Fd container, int init) {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const std::string name, name_in_hierarchy(procfs, container));
-  TRY_ASSIGN(const std::string text, procfs.read_value(fmt::format("{}/cgroup", init)));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const std::string name, name_in_hierarchy(procfs, container));
+  OCIRUN_TRY_ASSIGN(const std::string text, procfs.read_value(fmt::format("{}/cgroup", init)));
   const auto below = path_below(text, name);
   if (!below)
     return refuse(
@@ -57,7 +58,7 @@ Result<UniqueFd> open_cgroup_of_init(Fd container, int init) {
         "cgroups below it, and the container's init is in none of those: name one with "
         "--cgroup",
         name);
-  TRY_ASSIGN(UniqueFd top, linux::sys::openat(container, ".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(UniqueFd top, linux::sys::openat(container, ".", O_PATH | O_DIRECTORY));
   return linux::SafeDir(std::move(top))
       .open(RootfsPath(*below), O_PATH | O_DIRECTORY, linux::SafeDir::Symlinks::kRefuse);
 }
@@ -114,11 +115,11 @@ Result<void> delegate_cgroup(const bundle::Config& config, const cgroups::Layout
         "the container's user");
   struct stat now{};
   if (::fstat(cgroup.value, &now) == 0 && now.st_uid == *owner) return {};
-  TRY(give(cgroup, "", *owner));
+  OCIRUN_TRY(give(cgroup, "", *owner));
   const std::string files = files_to_delegate();
   for (std::size_t begin = 0; begin < files.size();) {
     const std::size_t end = std::min(files.find('\n', begin), files.size());
-    if (end > begin) TRY(give(cgroup, files.substr(begin, end - begin), *owner));
+    if (end > begin) OCIRUN_TRY(give(cgroup, files.substr(begin, end - begin), *owner));
     begin = end + 1;
   }
   return {};

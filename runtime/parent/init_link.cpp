@@ -36,7 +36,7 @@ UniqueFd try_root_namespace(const InitPlan& plan) {
 }  // namespace
 
 Result<void> InitLink::spawn() {
-  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   const bool staged = needs_stage(plan_.config);
   plan_.root_namespace = try_root_namespace(plan_);
   // join_cgroups() makes the cgroup namespace after init has joined the v1 cgroups.
@@ -69,8 +69,8 @@ Result<void> InitLink::spawn() {
 }
 
 Result<void> InitLink::greet() {
-  TRY(context_.cgroup.adopt(pid()));
-  TRY(write_own_oom_score());
+  OCIRUN_TRY(context_.cgroup.adopt(pid()));
+  OCIRUN_TRY(write_own_oom_score());
   // If this process dies and init has no cgroup, only the intent names init.
   return context_.intent.record.cgroup_manager == CgroupManager::kDisabled ? record_init()
                                                                            : Result<void>{};
@@ -79,14 +79,14 @@ Result<void> InitLink::greet() {
 Result<void> InitLink::write_own_oom_score() {
   if (!plan_.config.process || !plan_.config.process->oom_score_adj) return {};
   const int score = *plan_.config.process->oom_score_adj;
-  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  OCIRUN_TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
   return within(write_oom_score(*procfs, score),
                 "/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", score);
 }
 
 // Writes init's identity to the intent, where `state` finds it while hooks run.
 Result<void> InitLink::record_init() {
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));
+  OCIRUN_TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));
   context_.intent.record.init_pid = pid();
   context_.intent.record.init_start_time = stat.start_time;
   return context_.directory.write_intent(context_.intent);
@@ -99,7 +99,7 @@ Result<void> InitLink::apply_resources() const {
 Result<void> InitLink::compile_filter() {
   if (!plan_.config.seccomp) return {};
   std::vector<std::string> warnings;
-  TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
+  OCIRUN_TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
   for (const std::string& warning : warnings) context_.log.debug(warning);
   return context_.directory.write_filter(filter_bytes(*filter_));
 }
@@ -149,20 +149,21 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
 Result<void> InitLink::map_ids() {
   const bool makes_user_namespace = plan_.config.namespaces.creates(NamespaceKind::kUser);
   if (!makes_user_namespace && plan_.config.time_offsets.empty()) return {};
-  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
-  if (makes_user_namespace) TRY(linux::write_id_maps(procfs->fd(), pid(), plan_.config.id_map));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  if (makes_user_namespace)
+    OCIRUN_TRY(linux::write_id_maps(procfs->fd(), pid(), plan_.config.id_map));
   for (const linux::TimeOffset& offset : plan_.config.time_offsets) {
     const std::string_view clock =
         offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
     const std::string line = fmt::format("{} {} {}", clock, offset.seconds, offset.nanoseconds);
-    TRY(within(procfs->write(fmt::format("{}/timens_offsets", pid()), line),
-               "/linux/timeOffsets/{}", clock));
+    OCIRUN_TRY(within(procfs->write(fmt::format("{}/timens_offsets", pid()), line),
+                      "/linux/timeOffsets/{}", clock));
   }
   return {};
 }
 
 Result<void> InitLink::keep_terminal(const linux::Packet& packet) {
-  TRY_ASSIGN(terminal_, receive_terminal(packet, context_.console));
+  OCIRUN_TRY_ASSIGN(terminal_, receive_terminal(packet, context_.console));
   return {};
 }
 
@@ -174,7 +175,7 @@ Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   bundle::StateDocument state = plan_.state;
   state.status = Status::kCreating;
   state.pid = pid();
-  TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
+  OCIRUN_TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
   agent_has_listener_ = true;
   return {};
 }
@@ -183,26 +184,26 @@ Result<void> InitLink::forward_listener(const linux::Packet& packet) {
 // hooks.
 
 Result<void> InitLink::run_hooks() {
-  TRY(move_net_devices());
+  OCIRUN_TRY(move_net_devices());
   bundle::StateDocument state = plan_.state;
   state.status = Status::kCreated;  // lifecycle step 2 is over; the conformance suite checks this
   state.pid = pid();
   const hooks::Surroundings surroundings = on_host(state, context_.request.bundle, context_.log);
-  TRY(record_init());
+  OCIRUN_TRY(record_init());
   context_.hooks_have_begun = true;
   context_.directory.unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
-    TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), surroundings));
-  TRY(context_.directory.lock(kLockPatience));
+    OCIRUN_TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), surroundings));
+  OCIRUN_TRY(context_.directory.lock(kLockPatience));
   if (!context_.directory.exists()) return refuse("the container was deleted while its hooks ran");
   return {};
 }
 
 Result<void> InitLink::move_net_devices() {
   if (plan_.config.net_devices.empty()) return {};
-  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
-  TRY_ASSIGN(context_.network_namespace,
-             linux::open_namespace(procfs->fd(), pid(), linux::NamespaceKind::kNetwork));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  OCIRUN_TRY_ASSIGN(context_.network_namespace,
+                    linux::open_namespace(procfs->fd(), pid(), linux::NamespaceKind::kNetwork));
   return runtime::move_net_devices(context_.directory, plan_.config.net_devices,
                                    context_.network_namespace, context_.log);
 }

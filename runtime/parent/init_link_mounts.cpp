@@ -36,8 +36,8 @@ using linux::NamespaceKind;
 // clone_locked_bind() and clone_bind_inside(). The child keeps only the descriptors in `keep`.
 Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
                                const OnSilence& on_silence) {
-  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // The child must not hold the lock of the state directory: the child may hang in a filesystem.
@@ -53,8 +53,8 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
   const auto awaited = await_word(ends.first.fd(), Fd{}, on_silence);
   auto received = awaited ? ends.first.receive() : Result<linux::Packet>();
   linux::kill_child(child);  // the child has answered, or hangs in a filesystem
-  TRY(awaited);
-  TRY_ASSIGN(linux::Packet packet, std::move(received));
+  OCIRUN_TRY(awaited);
+  OCIRUN_TRY_ASSIGN(linux::Packet packet, std::move(received));
   if (packet.end_of_stream) return fail(EPIPE, "the process that opens the mount died");
   if (static_cast<Message>(packet.tag) == Message::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));
@@ -66,11 +66,11 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
 // mounts. The clone is isolated from the host's mount events, like the clones that init makes.
 Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
                                linux::Propagation rootfs_propagation) {
-  TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, id_map));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, id_map));
   if (!linux::wants_early_open(mount))
-    TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
-                                  linux::Recursion::kTree));
-  TRY(linux::set_attributes_of(procfs, tree, mount));
+    OCIRUN_TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
+                                         linux::Recursion::kTree));
+  OCIRUN_TRY(linux::set_attributes_of(procfs, tree, mount));
   return tree;
 }
 
@@ -128,10 +128,10 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Procfs& procfs,
   auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
   if (is_missing(rootfs)) return UniqueFd();
   if (!rootfs) return rootfs;
-  TRY_ASSIGN(const bool below, linux::lies_below(procfs, *source, *rootfs));
+  OCIRUN_TRY_ASSIGN(const bool below, linux::lies_below(procfs, *source, *rootfs));
   if (!below) return UniqueFd();
   if (const auto outside = linux::sys::open(mount.source.c_str(), O_PATH)) {
-    TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, *outside));
+    OCIRUN_TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, *outside));
     if (same) return UniqueFd();
   }
   return *std::move(source);
@@ -139,10 +139,10 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Procfs& procfs,
 
 Result<UniqueFd> InitLink::clone_source(const linux::Procfs& procfs,
                                         const linux::LockedBind& wanted) const {
-  TRY_ASSIGN(const UniqueFd source, find_source_inside(procfs, wanted.mount));
+  OCIRUN_TRY_ASSIGN(const UniqueFd source, find_source_inside(procfs, wanted.mount));
   if (source) {
-    TRY_ASSIGN(const UniqueFd mount_namespace,
-               linux::open_namespace(procfs.fd(), pid(), linux::NamespaceKind::kMount));
+    OCIRUN_TRY_ASSIGN(const UniqueFd mount_namespace,
+                      linux::open_namespace(procfs.fd(), pid(), linux::NamespaceKind::kMount));
     return linux::clone_bind_inside(procfs, wanted.mount, wanted.id_map, mount_namespace, source);
   }
   if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(procfs, wanted);
@@ -150,11 +150,11 @@ Result<UniqueFd> InitLink::clone_source(const linux::Procfs& procfs,
 }
 
 Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
-  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
-  TRY_ASSIGN(const UniqueFd id_map, open_id_map(*procfs, mount));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  OCIRUN_TRY_ASSIGN(const UniqueFd id_map, open_id_map(*procfs, mount));
   UniqueFd user_namespace;
   if (plan_.config.namespaces.contains(NamespaceKind::kUser)) {
-    TRY_ASSIGN(user_namespace, open_user_namespace(*procfs));
+    OCIRUN_TRY_ASSIGN(user_namespace, open_user_namespace(*procfs));
   }
   const linux::LockedBind wanted{.mount = mount,
                                  .id_map = id_map,
@@ -170,8 +170,8 @@ Result<UniqueFd> InitLink::make_filesystem(const linux::Mount& mount) {
   const auto shown = std::ranges::find_if(
       plan_.pinned, [&](const linux::PinnedNamespace& one) { return one.kind == kind; });
   if (shown == plan_.pinned.end()) return fail(EPERM, "{:?} shows no joined namespace", mount.type);
-  TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
-  TRY_ASSIGN(const UniqueFd user_namespace, open_user_namespace(*procfs));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs* procfs, procfs_.get());
+  OCIRUN_TRY_ASSIGN(const UniqueFd user_namespace, open_user_namespace(*procfs));
   return open_in_child([&] { return make_in_namespace(*procfs, mount, *shown, user_namespace); },
                        {procfs->fd(), user_namespace, shown->fd},
                        [&](auto so_far) { return hear_nothing(so_far); });
@@ -187,7 +187,7 @@ Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
 }
 
 Result<void> InitLink::open_mount(const linux::Packet& packet) {
-  TRY_ASSIGN(const int index, parse_number(packet.payload));
+  OCIRUN_TRY_ASSIGN(const int index, parse_number(packet.payload));
   const bool is_rootfs = index == kRootfsIndex;
   if (!is_rootfs && (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size()))
     return fail(EPROTO, "OpenMount {}", packet.payload);

@@ -22,8 +22,8 @@ constexpr int kToAppend = O_RDWR | O_APPEND;
 Result<UniqueFd> open_journal(const StateDirectory& directory) {
   auto found = linux::sys::openat(directory.descriptor(), kDeviceJournal, O_PATH | O_NOFOLLOW);
   if (!found && found.error().number() == ENOENT) return UniqueFd();
-  TRY_ASSIGN(const UniqueFd file, std::move(found));
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, std::move(found));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
   if (!S_ISREG(status.st_mode)) return UniqueFd();
   return linux::sys::open(linux::host_fd_link(file).c_str(), kToAppend);
 }
@@ -39,19 +39,19 @@ Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, U
   // A process that moves a device locks the journal until the process ends. So if the journal is
   // empty and not locked, no device has been moved, and no process is about to move a device.
   const bool is_locked = ::flock(journal.get(), LOCK_EX | LOCK_NB) == 0;
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(journal));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(journal));
   if (is_locked && status.st_size == 0) return forget_net_devices(directory);
   UniqueFd pinned;
   if (network_namespace.value < 0) {
-    TRY_ASSIGN(pinned, pinned_network(directory.descriptor()));
+    OCIRUN_TRY_ASSIGN(pinned, pinned_network(directory.descriptor()));
     network_namespace = pinned;
   }
-  TRY_ASSIGN(const auto gone,
-             within(linux::request_device_return(network_namespace, std::move(journal)),
-                    "bring the network devices back to the host ({0}/{1} lists them, "
-                    "{0}/{2} keeps their network namespace): remove the cause, then repeat "
-                    "delete --force",
-                    directory.path().string(), kDeviceJournal, kNetworkPin));
+  OCIRUN_TRY_ASSIGN(const auto gone,
+                    within(linux::request_device_return(network_namespace, std::move(journal)),
+                           "bring the network devices back to the host ({0}/{1} lists them, "
+                           "{0}/{2} keeps their network namespace): remove the cause, then repeat "
+                           "delete --force",
+                           directory.path().string(), kDeviceJournal, kNetworkPin));
   for (const std::string& name : gone)
     log.warn(fmt::format(
         "the network device {} was found neither on the host nor in the container's network "
@@ -65,17 +65,17 @@ Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, U
 Result<void> move_net_devices(const StateDirectory& directory,
                               const std::vector<linux::NetDevice>& devices, Fd network_namespace,
                               const Log& log) {
-  TRY_ASSIGN(const PinOutcome pin, pin_network(directory.descriptor(), network_namespace));
+  OCIRUN_TRY_ASSIGN(const PinOutcome pin, pin_network(directory.descriptor(), network_namespace));
   if (pin == PinOutcome::kNotPermitted)
     log.debug(
         "the network namespace cannot be kept by a mount: virtual devices are lost if create "
         "is killed");
-  TRY(linux::sys::openat(directory.descriptor(), kDeviceJournal,
-                         kToAppend | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  OCIRUN_TRY(linux::sys::openat(directory.descriptor(), kDeviceJournal,
+                                kToAppend | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   const linux::Interrupt interrupt{.descriptor = Signals::descriptor(), .check = Signals::check};
   for (const linux::NetDevice& device : devices) {
-    TRY_ASSIGN(UniqueFd journal, open_journal(directory));
-    TRY_ASSIGN(
+    OCIRUN_TRY_ASSIGN(UniqueFd journal, open_journal(directory));
+    OCIRUN_TRY_ASSIGN(
         const std::string name,
         within(linux::request_device_move(device, network_namespace, std::move(journal), interrupt),
                "/linux/netDevices/" + device.host_name));
@@ -86,13 +86,13 @@ Result<void> move_net_devices(const StateDirectory& directory,
 
 Result<void> return_net_devices(const StateDirectory& directory, Fd network_namespace,
                                 const Log& log) {
-  TRY_ASSIGN(UniqueFd journal, open_journal(directory));
+  OCIRUN_TRY_ASSIGN(UniqueFd journal, open_journal(directory));
   if (!journal) return unpin_network(directory.descriptor());
   return bring_back(directory, network_namespace, std::move(journal), log);
 }
 
 Result<void> return_devices_of_unstarted(const StateDirectory& directory, const Log& log) {
-  TRY_ASSIGN(UniqueFd journal, open_journal(directory));
+  OCIRUN_TRY_ASSIGN(UniqueFd journal, open_journal(directory));
   if (!journal) return {};
   if (directory.is_committed() && !directory.awaits_start()) return forget_net_devices(directory);
   return bring_back(directory, Fd{}, std::move(journal), log);
@@ -100,7 +100,7 @@ Result<void> return_devices_of_unstarted(const StateDirectory& directory, const 
 
 // Removes the journal first: without a journal, no later command needs the pinned namespace.
 Result<void> forget_net_devices(const StateDirectory& directory) {
-  TRY(remove_journal(directory));
+  OCIRUN_TRY(remove_journal(directory));
   return unpin_network(directory.descriptor());
 }
 

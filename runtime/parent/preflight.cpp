@@ -70,7 +70,8 @@ void warn_of_destinations(const bundle::Config& config, const Log& log) {
 Result<void> check_ordinary_user(const bundle::Config& config) {
   const std::uint64_t flags = config.namespaces.new_flags();
   if (::geteuid() == 0 || flags == 0 || config.namespaces.contains(NamespaceKind::kUser)) return {};
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities({}));
+  OCIRUN_TRY_ASSIGN(const linux::GrantableCapabilities grantable,
+                    linux::grantable_capabilities({}));
   if (grantable.permitted.has(CAP_SYS_ADMIN)) return {};
   return fail(EPERM, "make the namespaces: {}", linux::why_namespaces_are_refused(EPERM, flags));
 }
@@ -78,14 +79,14 @@ Result<void> check_ordinary_user(const bundle::Config& config) {
 // The pid file is written after the hooks. This check reports a missing directory before the hooks
 // run.
 Result<void> check_pid_file(const std::optional<HostPath>& file) {
-  if (file) TRY(within(linux::open_parent(*file), "--pid-file"));
+  if (file) OCIRUN_TRY(within(linux::open_parent(*file), "--pid-file"));
   return {};
 }
 
 Result<void> check_security_modules(const bundle::Config& config, const Log& log) {
   if (!config.mount_label.empty()) {
     if (linux::selinux_enabled())
-      TRY(linux::check_mount_label(config.mount_label));
+      OCIRUN_TRY(linux::check_mount_label(config.mount_label));
     else
       log.warn("/linux/mountLabel: SELinux is not enabled on this host, the label is left out");
   }
@@ -96,21 +97,24 @@ Result<void> check_security_modules(const bundle::Config& config, const Log& log
 
 Result<linux::IdMap> read_maps_of(int pid) {
   linux::IdMap map;
-  TRY_ASSIGN(map.uids, linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/uid_map", pid)));
-  TRY_ASSIGN(map.gids, linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/gid_map", pid)));
+  OCIRUN_TRY_ASSIGN(map.uids,
+                    linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/uid_map", pid)));
+  OCIRUN_TRY_ASSIGN(map.gids,
+                    linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/gid_map", pid)));
   return map;
 }
 
 // The kernel shows the id maps of a user namespace in /proc/PID of a process inside. So a
 // short-lived child joins the namespace, and this process reads uid_map and gid_map of the child.
 Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
-  TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
+  OCIRUN_TRY_ASSIGN(const linux::Child child,
+                    linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::setns(user_namespace.value, CLONE_NEWUSER) != 0) ::_exit(1);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // setns() may have cleared the signal
-    [[maybe_unused]] const auto told = ::write(ready.writer.get(), "x", 1);
+    ignore(::write(ready.writer.get(), "x", 1));
     linux::close_descriptors_from(3);
     for (;;) ::pause();
   }
@@ -120,7 +124,7 @@ Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   Result<linux::IdMap> map = inside ? read_maps_of(child.pid)
                                     : fail(EPERM, "enter the user namespace to read its mappings");
   ::kill(child.pid, SIGKILL);
-  TRY(linux::wait_for_child(child.pid));
+  OCIRUN_TRY(linux::wait_for_child(child.pid));
   return map;
 }
 
@@ -171,7 +175,8 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
   const bool has_told = told != nullptr && told->capabilities;
   const auto asked = linux::CapabilitySet::from_bits(
       process.capabilities->bounding.bits() | (has_told ? told->capabilities->bounding.bits() : 0));
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities(asked));
+  OCIRUN_TRY_ASSIGN(const linux::GrantableCapabilities grantable,
+                    linux::grantable_capabilities(asked));
   linux::UngrantedCapabilities known;
   if (has_told) known = linux::find_ungranted(*told->capabilities, grantable);
   const linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
@@ -189,16 +194,16 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log) {
   Preflight host;
-  TRY(check_ordinary_user(config));  // first, because after this error no warning matters
-  TRY(check_root(config));
+  OCIRUN_TRY(check_ordinary_user(config));  // first, because after this error no warning matters
+  OCIRUN_TRY(check_root(config));
   warn_of_destinations(config, log);
-  TRY(check_pid_file(request.announcement.pid_file));
-  TRY(check_security_modules(config, log));
-  if (config.process) TRY(warn_of_capabilities(*config.process, config.namespaces, log));
+  OCIRUN_TRY(check_pid_file(request.announcement.pid_file));
+  OCIRUN_TRY(check_security_modules(config, log));
+  if (config.process) OCIRUN_TRY(warn_of_capabilities(*config.process, config.namespaces, log));
   if (config.intel_rdt) {
-    TRY_ASSIGN(host.resctrl, linux::find_resctrl());
+    OCIRUN_TRY_ASSIGN(host.resctrl, linux::find_resctrl());
   }
-  TRY_ASSIGN(host.console, connect_console(config, request));
+  OCIRUN_TRY_ASSIGN(host.console, connect_console(config, request));
   return host;
 }
 
@@ -206,7 +211,7 @@ Result<void> compare_joined_id_map(bundle::Config& config,
                                    const std::vector<linux::PinnedNamespace>& pinned) {
   const auto user = std::ranges::find(pinned, NamespaceKind::kUser, &linux::PinnedNamespace::kind);
   if (user == pinned.end()) return {};
-  TRY_ASSIGN(const linux::IdMap actual, read_id_map_of(user->fd));
+  OCIRUN_TRY_ASSIGN(const linux::IdMap actual, read_id_map_of(user->fd));
   if (!config.id_map.empty() && config.id_map != actual)
     return refuse(
         "/linux/uidMappings: the user namespace {} has other mappings; leave them out or give the "

@@ -51,8 +51,8 @@ Result<void> tell(const linux::MessageSocket& peer, Message message, std::string
 
 Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
                           std::string_view payload) {
-  TRY(tell(parent, question, payload));
-  TRY_ASSIGN(linux::Packet answer, parent.receive());
+  OCIRUN_TRY(tell(parent, question, payload));
+  OCIRUN_TRY_ASSIGN(linux::Packet answer, parent.receive());
   if (answer.end_of_stream)
     return fail(EPIPE, "ocirun ended before it answered {}", message_name(question));
   const Exchange* row = find_exchange(question);
@@ -62,7 +62,7 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
 }
 
 Result<void> await_go(const linux::MessageSocket& parent) {
-  TRY_ASSIGN(const linux::Packet packet, parent.receive());
+  OCIRUN_TRY_ASSIGN(const linux::Packet packet, parent.receive());
   if (packet.end_of_stream) return fail(EPIPE, "the runtime died");
   if (static_cast<Message>(packet.tag) != Message::kGo) return fail(EPROTO, "expected Go");
   return {};

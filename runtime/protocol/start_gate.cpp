@@ -37,7 +37,7 @@ Result<void> StartGate::wait() {
 
 void StartGate::send(std::string_view record, int flags) const {
   if (send_by_ == linux::SendBy::kWrite) {
-    [[maybe_unused]] const auto ignored = ::write(connection_.get(), record.data(), record.size());
+    ignore(::write(connection_.get(), record.data(), record.size()));
   } else {
     ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | flags);
   }
@@ -58,8 +58,8 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
   for (bool executing = false;;) {
     // init may run a startContainer hook, whose program may come from the image. Such a hook has no
     // time limit. A signal ends the wait.
-    TRY(await_word(connection, Fd{},
-                   [&](auto so_far) { return listener.on_silence(so_far, executing); }));
+    OCIRUN_TRY(await_word(connection, Fd{},
+                          [&](auto so_far) { return listener.on_silence(so_far, executing); }));
     const ssize_t count = ::recv(connection.value, record.data(), record.size(), 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(errno, "{}", kEndedBeforeExec);

@@ -76,7 +76,7 @@ bool bears_mark_of_another(const bundle::ContainerRecord& record) {
 
 Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record) {
-  TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
+  OCIRUN_TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
   if (is_ours(mark, record)) return false;
   if (mark.written_by_root) return true;  // also if no process is in the cgroup yet
   if (!is_populated(record)) return false;
@@ -87,12 +87,13 @@ Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
 }
 
 Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory) {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto layout = cgroups::read_layout(procfs);
   if (!layout && layout.error().number() == 0) return std::nullopt;  // no cgroups are mounted
-  TRY(layout);
-  TRY_ASSIGN(const std::string identity, directory.identity());
-  TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
+  OCIRUN_TRY(layout);
+  OCIRUN_TRY_ASSIGN(const std::string identity, directory.identity());
+  OCIRUN_TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
   const bool only_marks_of_root = is_host_root() && belongs_to_caller(directory);
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {

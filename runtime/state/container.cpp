@@ -58,7 +58,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
 
 Result<void> check_foreign_record(const StateDirectory& directory,
                                   bundle::ContainerRecord& record) {
-  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  OCIRUN_TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
   // Init has ended, and its pid may already belong to another process.
   if (!linux::is_alive(record.init()))
@@ -67,38 +67,39 @@ Result<void> check_foreign_record(const StateDirectory& directory,
     return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
                   record.init_pid, owner, directory.path().string());
   if (is_without_cgroup(record)) return {};
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
-  TRY_ASSIGN(const Uid uid, Uid::make(owner));
-  TRY_ASSIGN(record.cgroup, cgroups::check_record(std::move(record.cgroup), layout, uid));
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
+  OCIRUN_TRY_ASSIGN(const Uid uid, Uid::make(owner));
+  OCIRUN_TRY_ASSIGN(record.cgroup, cgroups::check_record(std::move(record.cgroup), layout, uid));
   if (record.cgroup.path.empty()) record.cgroup_manager = CgroupManager::kDisabled;
   return {};
 }
 
 Result<Container> Container::load(const GlobalOptions& options, const ContainerId& id) {
-  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   return load(store, id);
 }
 
 Result<Container> Container::load(const Store& store, const ContainerId& id) {
-  TRY_ASSIGN(StateDirectory directory, store.find(id));
+  OCIRUN_TRY_ASSIGN(StateDirectory directory, store.find(id));
   return load(directory, id);
 }
 
 Result<Container> Container::load(StateDirectory& directory, const ContainerId& id) {
   auto record = directory.read_record();
   if (!record) return std::unexpected(unusable(id, record.error()));
-  TRY(check_foreign_record(directory, *record));
+  OCIRUN_TRY(check_foreign_record(directory, *record));
   return Container(std::move(directory), std::move(*record));
 }
 
 Result<void> Container::lock_and_reload() {
-  TRY(directory_.lock(lock_patience(directory_)));
+  OCIRUN_TRY(directory_.lock(lock_patience(directory_)));
   auto record = directory_.read_record();
   // While this command waited, another command may have deleted the container, and the owner of the
   // state directory may have replaced the record.
   if (!record) return refuse("container does not exist");
-  TRY(check_foreign_record(directory_, *record));
+  OCIRUN_TRY(check_foreign_record(directory_, *record));
   record_ = std::move(*record);
   return {};
 }
@@ -131,7 +132,7 @@ bundle::StateDocument Container::state() const {
 }
 
 Result<void> refuse_foreign(const StateDirectory& directory) {
-  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  OCIRUN_TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
   if (!is_host_root())
     return refuse("the container belongs to user {}: only that user may do this", owner);

@@ -20,7 +20,7 @@ Result<UniqueFd> find_pin(Fd directory) {
 
 // Whether a namespace is mounted on the file.
 Result<bool> is_mounted(Fd pin) {
-  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(pin));
+  OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(pin));
   return filesystem.magic == NSFS_MAGIC;
 }
 
@@ -36,14 +36,14 @@ Result<void> remove_file(Fd directory) {
 
 Result<PinOutcome> pin_network(Fd directory, Fd network_namespace) {
   const auto pin = [&]() -> Result<PinOutcome> {
-    TRY_ASSIGN(
+    OCIRUN_TRY_ASSIGN(
         const UniqueFd file,
         linux::sys::openat(directory, kNetworkPin, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     const auto mounted =
         linux::sys::mount(linux::host_fd_link(network_namespace).c_str(),
                           linux::host_fd_link(file).c_str(), nullptr, MS_BIND, nullptr);
     if (mounted) return PinOutcome::kPinned;
-    TRY(remove_file(directory));
+    OCIRUN_TRY(remove_file(directory));
     if (mounted.error().number() == EPERM || mounted.error().number() == EACCES)
       return PinOutcome::kNotPermitted;
     return std::unexpected(mounted.error());
@@ -52,9 +52,9 @@ Result<PinOutcome> pin_network(Fd directory, Fd network_namespace) {
 }
 
 Result<UniqueFd> pinned_network(Fd directory) {
-  TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
+  OCIRUN_TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
   if (!pin) return UniqueFd();
-  TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
+  OCIRUN_TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
   if (!is_namespace)
     return refuse(
         "{} is not the container's network namespace here, because ocirun mounted it in "
@@ -66,11 +66,11 @@ Result<UniqueFd> pinned_network(Fd directory) {
 
 Result<void> unpin_network(Fd directory) {
   const auto unpin = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
+    OCIRUN_TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
     if (!pin) return {};
-    TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
+    OCIRUN_TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
     if (is_namespace)
-      TRY(linux::sys::unmount(linux::host_fd_link(pin).c_str(), linux::sys::kDetach));
+      OCIRUN_TRY(linux::sys::unmount(linux::host_fd_link(pin).c_str(), linux::sys::kDetach));
     return remove_file(directory);
   };
   return within(unpin(), "unmount the container's network namespace");

@@ -78,9 +78,9 @@ Result<void> remove_entries(Fd directory, int level = 0) {
     if (::unlinkat(directory.value, name, 0) == 0) return {};
     if (errno == EBUSY && name == std::string_view(kNetworkPin)) return unpin_network(directory);
     if (errno != EISDIR) return {};
-    TRY_ASSIGN(const UniqueFd below,
-               linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY(remove_entries(below, level + 1));
+    OCIRUN_TRY_ASSIGN(const UniqueFd below,
+                      linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    OCIRUN_TRY(remove_entries(below, level + 1));
     ::unlinkat(directory.value, name, AT_REMOVEDIR);
     return {};
   });
@@ -126,20 +126,20 @@ Result<void> StateDirectory::check_id(std::string_view id) const {
 // Follows no symbolic link: another user may have chosen the target, and the opening of a device or
 // a FIFO may have effects.
 Result<std::string> StateDirectory::read_file(const char* name) const {
-  TRY_ASSIGN(const std::uint32_t user, owner());
+  OCIRUN_TRY_ASSIGN(const std::uint32_t user, owner());
   return linux::read_file(directory_, name, user == ::geteuid() ? kMaxFile : kMaxForeignFile,
                           O_NOFOLLOW);
 }
 
 Result<bundle::IntentRecord> StateDirectory::read_intent() const {
-  TRY_ASSIGN(const std::string text, read_file(kIntent));
+  OCIRUN_TRY_ASSIGN(const std::string text, read_file(kIntent));
   auto intent = bundle::parse_intent(text);
-  if (intent) TRY(check_id(intent->record.id));
+  if (intent) OCIRUN_TRY(check_id(intent->record.id));
   return intent;
 }
 Result<std::string> StateDirectory::read_config() const { return read_file(kConfig); }
 Result<bundle::Config> StateDirectory::read_snapshot(const std::string& bundle) const {
-  TRY_ASSIGN(const std::string text, read_config());
+  OCIRUN_TRY_ASSIGN(const std::string text, read_config());
   return bundle::parse_config(text, HostPath(bundle)).take();
 }
 Result<void> StateDirectory::write_resources(const cgroups::Resources& resources) const {
@@ -148,7 +148,7 @@ Result<void> StateDirectory::write_resources(const cgroups::Resources& resources
 Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const {
   const auto text = read_file(kResources);
   if (!text && text.error().number() == ENOENT) return std::nullopt;
-  TRY(text);
+  OCIRUN_TRY(text);
   std::vector<std::string> warnings;
   return within(bundle::parse_resources(*text, warnings), path_.string() + "/" + kResources);
 }
@@ -157,14 +157,14 @@ Result<void> StateDirectory::write_filter(std::string_view bytes) const {
 }
 Result<std::string> StateDirectory::read_filter() const { return read_file(kFilter); }
 Result<bundle::ContainerRecord> StateDirectory::read_record() const {
-  TRY_ASSIGN(const std::string text, read_file(kState));
+  OCIRUN_TRY_ASSIGN(const std::string text, read_file(kState));
   auto record = within(bundle::parse_record(text), path_.string() + "/" + kState);
-  if (record) TRY(check_id(record->id));
+  if (record) OCIRUN_TRY(check_id(record->id));
   return record;
 }
 
 Result<UniqueFd> StateDirectory::listen_for_start() const {
-  TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  OCIRUN_TRY_ASSIGN(UniqueFd socket, make_start_socket());
   const sockaddr_un address = address_in(directory_, kStartSocket);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       ::listen(socket.get(), 1) != 0)
@@ -173,7 +173,7 @@ Result<UniqueFd> StateDirectory::listen_for_start() const {
 }
 
 Result<UniqueFd> StateDirectory::connect_to_start() const {
-  TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  OCIRUN_TRY_ASSIGN(UniqueFd socket, make_start_socket());
   // Limits the wait of connect(2): the connection of a killed `start` stays in the backlog until
   // init accepts the connection.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kInitPatience, sizeof(kInitPatience));
@@ -220,7 +220,7 @@ void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartS
 
 Result<std::uint32_t> StateDirectory::owner() const {
   if (!owner_) {
-    TRY_ASSIGN(owner_, within(linux::owner_of(directory_), path_.string()));
+    OCIRUN_TRY_ASSIGN(owner_, within(linux::owner_of(directory_), path_.string()));
   }
   return *owner_;
 }
@@ -262,7 +262,7 @@ Result<void> StateDirectory::remove() const {
     else if (tries == 1)
       std::ranges::for_each(files.subspan(kFilesOfEach), unlink);
     else
-      TRY(within(remove_entries(directory_), path_.string()));
+      OCIRUN_TRY(within(remove_entries(directory_), path_.string()));
     if (!exists()) return {};  // removed by another `delete`; a new container may have the name
     if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
       return {};

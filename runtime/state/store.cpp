@@ -34,7 +34,7 @@ Result<void> make_directory(const std::string& part, mode_t mode, const std::str
   UniqueFd above;
   if (is_root_outside()) {
     const std::string path = name == 0 ? "." : part.substr(0, name);
-    TRY_ASSIGN(above, within(open_root(path, O_PATH), "make the state root " + root));
+    OCIRUN_TRY_ASSIGN(above, within(open_root(path, O_PATH), "make the state root " + root));
   }
   const int made = above ? ::mkdirat(above.get(), part.c_str() + name, mode)
                          : ::mkdirat(AT_FDCWD, part.c_str(), mode);
@@ -48,7 +48,7 @@ Result<void> make_root(const std::string& path) {
     const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // also "/run/x/"
     // Programs that clean up below /run/user leave sticky directories alone.
     const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
-    if (part.back() != '/') TRY(make_directory(part, last ? mode : 0755, path));
+    if (part.back() != '/') OCIRUN_TRY(make_directory(part, last ? mode : 0755, path));
     if (last) return {};
   }
 }
@@ -57,7 +57,7 @@ Result<void> make_root(const std::string& path) {
 // who serves a FUSE filesystem can report any owner, so owner_of() returns that user.
 Result<bool> is_shared(Fd directory, const struct stat& status) {
   if ((status.st_mode & S_ISVTX) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
-  TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));
+  OCIRUN_TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));
   return owner == 0 && status.st_uid == 0;
 }
 
@@ -68,7 +68,7 @@ Result<Sharing> check_root(Fd directory, const HostPath& path) {
   const auto host_root = linux::sys::fstatat(Fd{AT_FDCWD}, "/");
   if (host_root && linux::sys::is_same_file(*host_root, status))
     return refuse("--root {}: the state root must be a directory of its own", path.string());
-  TRY_ASSIGN(const bool shared, is_shared(directory, status));
+  OCIRUN_TRY_ASSIGN(const bool shared, is_shared(directory, status));
   if (shared) return Sharing::kAllUsers;
   if (status.st_uid != ::geteuid() && ::geteuid() != 0)
     return refuse(
@@ -92,14 +92,14 @@ Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing) {
   if (!directory && directory.error().number() == ENOENT) {
     if (missing == MissingRoot::kIsEmpty) return StateRoot();
     if (missing == MissingRoot::kIsCreated) {
-      TRY(make_root(root.string()));
+      OCIRUN_TRY(make_root(root.string()));
       directory = open_root(root.string(), O_RDONLY);
     }
   }
   if (!directory && directory.error().number() != 0)
     return fail(directory.error().number(), "open the state root {} {}", root.string(), kAdvice);
   if (!directory) return std::unexpected(directory.error().within("state root"));
-  TRY_ASSIGN(const Sharing sharing, check_root(*directory, root));
+  OCIRUN_TRY_ASSIGN(const Sharing sharing, check_root(*directory, root));
   return StateRoot{.directory = *std::move(directory), .sharing = sharing};
 }
 
@@ -134,7 +134,7 @@ Result<void> refuse_other_entry(Fd root, const char* name, const HostPath& path)
 }  // namespace
 
 Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
-  TRY_ASSIGN(StateRoot opened, open_state_root(root, missing));
+  OCIRUN_TRY_ASSIGN(StateRoot opened, open_state_root(root, missing));
   return Store(root, std::move(opened));
 }
 
@@ -153,7 +153,7 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   if (::mkdirat(directory_.get(), name, 0700) != 0) {
     const int error = errno;
     if (error == EEXIST) {
-      TRY(refuse_other_entry(directory_, name, path));
+      OCIRUN_TRY(refuse_other_entry(directory_, name, path));
       return refuse("container with given ID already exists: {}{}", id.string(),
                     owner_unless_caller(directory_, name));
     }
@@ -165,7 +165,7 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
     return refuse("the container was deleted while it was made");
   if (!directory) return std::unexpected(directory.error());
   // In a shared state root, another user may have made a directory of this name after a `delete`.
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
   if (status.st_uid != ::geteuid())
     return refuse("the container was deleted while it was made: {} belongs to user {} now",
                   path.string(), status.st_uid);
@@ -187,7 +187,7 @@ Result<StateDirectory> Store::find(const ContainerId& id) const {
   HostPath path(path_.string() + "/" + id.string());
   if (!directory) {
     if (directory.error().number() == ENOENT) return missing();
-    TRY(refuse_other_entry(directory_, name, path));
+    OCIRUN_TRY(refuse_other_entry(directory_, name, path));
     return std::unexpected(directory.error());
   }
   return StateDirectory(std::move(path), std::move(*directory));
@@ -196,15 +196,15 @@ Result<StateDirectory> Store::find(const ContainerId& id) const {
 Result<std::vector<std::string>> Store::ids() const {
   std::vector<std::string> ids;
   if (!directory_) return ids;
-  TRY(within(linux::for_each_entry(directory_,
-                                   [&](const char* name, unsigned char type) -> Result<void> {
-                                     if (ContainerId::parse(name) &&
-                                         linux::is_directory(directory_, name, type) &&
-                                         may_look_at(name))
-                                       ids.emplace_back(name);
-                                     return {};
-                                   }),
-             "read the state root {}", path_.string()));
+  OCIRUN_TRY(within(
+      linux::for_each_entry(directory_,
+                            [&](const char* name, unsigned char type) -> Result<void> {
+                              if (ContainerId::parse(name) &&
+                                  linux::is_directory(directory_, name, type) && may_look_at(name))
+                                ids.emplace_back(name);
+                              return {};
+                            }),
+      "read the state root {}", path_.string()));
   std::ranges::sort(ids);
   return ids;
 }

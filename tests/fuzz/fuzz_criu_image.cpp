@@ -19,15 +19,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         fuzz::require(field.bytes.empty() ||
                       (field.bytes.data() >= text.data() &&
                        field.bytes.data() + field.bytes.size() <= text.data() + text.size()));
-        static_cast<void>(runtime::parse_image_message(field.bytes));
+        ignore(runtime::parse_image_message(field.bytes));
       }
   }
-  static_cast<void>(runtime::parse_image_cgroups(text));
+  ignore(runtime::parse_image_cgroups(text));
   if (const auto streams = bundle::parse_descriptors(text)) {
     const auto again = bundle::parse_descriptors(bundle::descriptors_text(*streams));
     fuzz::require(again && *again == *streams);
   }
   fuzz::require(runtime::last_errors(text).find('\n') == std::string::npos);
-  static_cast<void>(runtime::advice_for(text));
+  ignore(runtime::advice_for(text));
   return 0;
 }

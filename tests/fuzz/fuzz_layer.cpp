@@ -33,7 +33,7 @@ struct Scene {
     fuzz::require(static_cast<bool>(root));
   }
   ~Scene() {
-    static_cast<void>(remove_content(root));
+    ignore(remove_content(root));
     std::error_code ignored;
     fs::remove_all(top, ignored);
   }
@@ -57,7 +57,7 @@ Digest diff_id_of(std::string_view bytes, std::uint64_t limit) {
   test::TextStream input(bytes);
   DecompressedStream plain(input, compression_of(bytes));
   HashingStream hashed(plain, Digest::Algorithm::kSha256, limit);
-  static_cast<void>(drain(hashed));
+  ignore(drain(hashed));
   return hashed.finish();
 }
 

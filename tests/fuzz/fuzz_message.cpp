@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(!conversation.activity().empty());
   }
   const std::string_view payload = fuzz::text_of(data, size);
-  static_cast<void>(runtime::parse_number(payload));
+  ignore(runtime::parse_number(payload));
   const Error error = runtime::parse_error_bytes(payload);
   const std::string bytes = runtime::error_bytes(error);
   fuzz::require(runtime::error_bytes(runtime::parse_error_bytes(bytes)) == bytes);

@@ -31,12 +31,12 @@ void read_and_plan(const std::string& text) {
   Workload workload = read_workload("f", text);
   if (workload.problem_count != 0) return;
   needs_of(workload.pod);
-  static_cast<void>(find_expansion_errors(workload.pod, {}, Missing::kEmpty));
+  ignore(find_expansion_errors(workload.pod, {}, Missing::kEmpty));
   Given given;
   given.variables = {{"A", "b"}, {"NEW", "c"}};
   given.labels = {{"l", "v"}};
-  static_cast<void>(replace_parts(given, workload.pod));
-  static_cast<void>(check_given(given, workload));
+  ignore(replace_parts(given, workload.pod));
+  ignore(check_given(given, workload));
   for (const Container* container : all_containers(workload.pod)) {
     const auto expansion = expand_container(workload.pod, *container, {}, Missing::kEmpty);
     if (!expansion) continue;
@@ -48,7 +48,7 @@ void read_and_plan(const std::string& text) {
     for (const Mount& mount : container->mounts)
       plan.bound.push_back(
           {.source = "/s", .destination = mount.path, .read_only = true, .recursive = true});
-    static_cast<void>(config_text(plan));
+    ignore(config_text(plan));
   }
 }
 
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(of_config_maps_and_secrets) { check_growth(full_list(), rea
 BOOST_AUTO_TEST_CASE(of_config_json) {
   const auto parse = [](const std::string& text) {
     const auto config = bundle::parse_config(text, HostPath("/b")).take();
-    static_cast<void>(config);
+    ignore(config);
   };
   check_growth(R"({"ociVersion": "1.3.0", "hostname": "h", "root": {"path": "rootfs"},
     "process": {"cwd": "/", "args": ["sh"], "env": ["A=b"],
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(of_a_cdi_specification) {
     "devices": [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/null"}]}}],
     "containerEdits": {"env": ["A=b"], "mounts": [{"hostPath": "/a", "containerPath": "/b"}],
                        "hooks": [{"hookName": "createRuntime", "path": "/h", "args": ["h"]}]}})",
-               [](const std::string& text) { static_cast<void>(read_cdi_spec("f", text)); });
+               [](const std::string& text) { ignore(read_cdi_spec("f", text)); });
 }
 
 BOOST_AUTO_TEST_CASE(of_a_file_of_variables) {

@@ -49,7 +49,7 @@ Result<Bus> Bus::connect(SystemdInstance instance) {
     if (ready > 0) return bus;
     const int done = ready < 0 ? ready : sd_bus_process(raw, nullptr);
     if (done < 0) return cannot_connect(instance, -done);
-    if (done == 0) TRY(bus.wait());
+    if (done == 0) OCIRUN_TRY(bus.wait());
   }
 }
 
@@ -99,7 +99,7 @@ Result<std::string> Bus::text_property(const std::string& path, const char* inte
   if (done >= 0) done = sd_bus_message_append_basic(message.get(), 's', interface);
   if (done >= 0) done = sd_bus_message_append_basic(message.get(), 's', name);
   if (done < 0) return fail(-done, "ask systemd for {}", name);
-  TRY_ASSIGN(const Reply reply, call(message));
+  OCIRUN_TRY_ASSIGN(const Reply reply, call(message));
   if (!reply.good()) return refusal(reply, name);
   const char* text = nullptr;
   done = sd_bus_message_enter_container(reply.message.get(), 'v', "s");

@@ -38,7 +38,7 @@ Result<std::vector<UnitProperty>> read_properties() {
   for (;;) {
     const std::size_t end = text.find('\n');
     if (end == std::string::npos) {
-      TRY_ASSIGN(const std::size_t size, read_some(buffer));
+      OCIRUN_TRY_ASSIGN(const std::size_t size, read_some(buffer));
       if (size == 0) return refuse("ocirun-systemd is a part of ocirun and not for use by hand");
       text.append(buffer.data(), size);
       continue;
@@ -46,7 +46,7 @@ Result<std::vector<UnitProperty>> read_properties() {
     const std::string line = text.substr(0, end);
     text.erase(0, end + 1);
     if (line == kEndLine) return properties;
-    TRY_ASSIGN(UnitProperty property, parse_property_line(line));
+    OCIRUN_TRY_ASSIGN(UnitProperty property, parse_property_line(line));
     properties.push_back(std::move(property));
   }
 }
@@ -74,11 +74,11 @@ Result<Request> read_arguments(std::span<char* const> words) {
 }
 
 Result<std::string> run(std::span<char* const> words) {
-  TRY_ASSIGN(const Request request, read_arguments(words));
-  TRY_ASSIGN(const std::vector<UnitProperty> properties, read_properties());
-  TRY_ASSIGN(const Bus bus, Bus::connect(request.instance));
+  OCIRUN_TRY_ASSIGN(const Request request, read_arguments(words));
+  OCIRUN_TRY_ASSIGN(const std::vector<UnitProperty> properties, read_properties());
+  OCIRUN_TRY_ASSIGN(const Bus bus, Bus::connect(request.instance));
   const auto nothing = [](Result<void> done) -> Result<std::string> {
-    TRY(done);
+    OCIRUN_TRY(done);
     return std::string();
   };
   if (request.verb == kManagerVerb) return describe_manager(bus);

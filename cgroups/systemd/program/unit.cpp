@@ -35,8 +35,8 @@ class Jobs {
         sd_bus_match_signal(bus_.get(), &slot_, "org.freedesktop.systemd1", kManagerPath,
                             kManagerInterface, "JobRemoved", &Jobs::hear, this);
     if (matched < 0) return fail(-matched, "listen to systemd");
-    TRY_ASSIGN(const Message call, bus_.new_call("Subscribe"));
-    TRY_ASSIGN(const Reply reply, bus_.call(call));
+    OCIRUN_TRY_ASSIGN(const Message call, bus_.new_call("Subscribe"));
+    OCIRUN_TRY_ASSIGN(const Reply reply, bus_.call(call));
     return reply.good() ? Result<void>{} : refusal(reply, "listen to systemd");
   }
 
@@ -51,7 +51,7 @@ class Jobs {
       if (found != ended_.end()) return found->result;
       const int done = sd_bus_process(bus_.get(), nullptr);
       if (done < 0) return fail(-done, "listen to systemd");
-      if (done == 0) TRY(bus_.wait());
+      if (done == 0) OCIRUN_TRY(bus_.wait());
     }
   }
 
@@ -74,7 +74,8 @@ class Jobs {
 };
 
 Result<unsigned> version_of(const Bus& bus) {
-  TRY_ASSIGN(const std::string text, bus.text_property(kManagerPath, kManagerInterface, "Version"));
+  OCIRUN_TRY_ASSIGN(const std::string text,
+                    bus.text_property(kManagerPath, kManagerInterface, "Version"));
   unsigned version = 0;  // the first number of a text such as "252.39-1~deb12u1" or "v252"
   const std::size_t digits = std::min(text.find_first_of("0123456789"), text.size());
   std::from_chars(text.data() + digits, text.data() + text.size(), version);
@@ -90,9 +91,9 @@ Result<void> append_texts(const Message& message, std::span<const char* const> t
 
 /// The D-Bus path of the unit's object; "" where systemd has no unit of that name.
 Result<std::string> find_unit(const Bus& bus, const std::string& unit) {
-  TRY_ASSIGN(const Message message, bus.new_call("GetUnit"));
-  TRY(append_texts(message, std::vector{unit.c_str()}));
-  TRY_ASSIGN(const Reply reply, bus.call(message));
+  OCIRUN_TRY_ASSIGN(const Message message, bus.new_call("GetUnit"));
+  OCIRUN_TRY(append_texts(message, std::vector{unit.c_str()}));
+  OCIRUN_TRY_ASSIGN(const Reply reply, bus.call(message));
   if (reply.error_name == kNoSuchUnit) return std::string();
   if (!reply.good()) return refusal(reply, "find " + unit);
   const char* path = nullptr;
@@ -102,9 +103,9 @@ Result<std::string> find_unit(const Bus& bus, const std::string& unit) {
 }
 
 Result<void> reset_failed(const Bus& bus, const std::string& unit) {
-  TRY_ASSIGN(const Message message, bus.new_call("ResetFailedUnit"));
-  TRY(append_texts(message, std::vector{unit.c_str()}));
-  TRY_ASSIGN(const Reply reply, bus.call(message));
+  OCIRUN_TRY_ASSIGN(const Message message, bus.new_call("ResetFailedUnit"));
+  OCIRUN_TRY(append_texts(message, std::vector{unit.c_str()}));
+  OCIRUN_TRY_ASSIGN(const Reply reply, bus.call(message));
   if (reply.good() || reply.error_name == kNoSuchUnit || reply.error_name == kNotLoaded) return {};
   return refusal(reply, "reset " + unit);
 }
@@ -113,9 +114,9 @@ Result<void> reset_failed(const Bus& bus, const std::string& unit) {
 Result<void> await_absence(const Bus& bus, const std::string& unit) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
-    TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+    OCIRUN_TRY_ASSIGN(const std::string path, find_unit(bus, unit));
     if (path.empty()) return {};
-    TRY(bus.wait(kPause));
+    OCIRUN_TRY(bus.wait(kPause));
     while (sd_bus_process(bus.get(), nullptr) > 0) {
     }
   }
@@ -124,9 +125,9 @@ Result<void> await_absence(const Bus& bus, const std::string& unit) {
 
 Result<Reply> ask_for_unit(const Bus& bus, const std::string& unit,
                            std::span<const UnitProperty> properties, unsigned version) {
-  TRY_ASSIGN(const Message message, bus.new_call("StartTransientUnit"));
-  TRY(append_texts(message, std::vector{unit.c_str(), "fail"}));
-  TRY(append_properties(message, properties, version));
+  OCIRUN_TRY_ASSIGN(const Message message, bus.new_call("StartTransientUnit"));
+  OCIRUN_TRY(append_texts(message, std::vector{unit.c_str(), "fail"}));
+  OCIRUN_TRY(append_properties(message, properties, version));
   int done = sd_bus_message_open_container(message.get(), 'a', "(sa(sv))");  // no auxiliary units
   if (done >= 0) done = sd_bus_message_close_container(message.get());
   if (done < 0) return fail(-done, "make a message");
@@ -136,38 +137,39 @@ Result<Reply> ask_for_unit(const Bus& bus, const std::string& unit,
 /// Resets a failed or ending unit of the same name and waits until systemd has removed the unit. An
 /// active unit is an error.
 Result<void> clear_the_way(const Bus& bus, const std::string& unit) {
-  TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+  OCIRUN_TRY_ASSIGN(const std::string path, find_unit(bus, unit));
   if (path.empty()) return {};
-  TRY_ASSIGN(const std::string state, bus.text_property(path, kUnitInterface, "ActiveState"));
+  OCIRUN_TRY_ASSIGN(const std::string state,
+                    bus.text_property(path, kUnitInterface, "ActiveState"));
   if (state != "failed" && state != "inactive" && state != "deactivating") {
-    TRY_ASSIGN(const std::string description,
-               bus.text_property(path, kUnitInterface, "Description"));
+    OCIRUN_TRY_ASSIGN(const std::string description,
+                      bus.text_property(path, kUnitInterface, "Description"));
     return fail(
         EEXIST, "systemd has a unit {} already, which is {} ({}): {}, or stop that one", unit,
         state, description,
         is_scope_name(unit) ? "give /linux/cgroupsPath another name" : "give the pod another name");
   }
-  TRY(reset_failed(bus, unit));
+  OCIRUN_TRY(reset_failed(bus, unit));
   return await_absence(bus, unit);
 }
 
 /// Starts a transient unit and waits until it runs. Returns the unit's cgroup.
 Result<std::string> start_unit(const Bus& bus, const std::string& unit,
                                std::span<const UnitProperty> properties, const char* interface) {
-  TRY_ASSIGN(const unsigned version, version_of(bus));
+  OCIRUN_TRY_ASSIGN(const unsigned version, version_of(bus));
   Jobs jobs(bus);
-  TRY(jobs.listen());
-  TRY_ASSIGN(Reply reply, ask_for_unit(bus, unit, properties, version));
+  OCIRUN_TRY(jobs.listen());
+  OCIRUN_TRY_ASSIGN(Reply reply, ask_for_unit(bus, unit, properties, version));
   if (reply.error_name == kUnitExists) {
-    TRY(clear_the_way(bus, unit));
-    TRY_ASSIGN(reply, ask_for_unit(bus, unit, properties, version));
+    OCIRUN_TRY(clear_the_way(bus, unit));
+    OCIRUN_TRY_ASSIGN(reply, ask_for_unit(bus, unit, properties, version));
   }
   if (!reply.good()) return refusal(reply, "start " + unit);
-  TRY_ASSIGN(const std::string result, jobs.await(reply.message));
+  OCIRUN_TRY_ASSIGN(const std::string result, jobs.await(reply.message));
   if (result != "done")
     return refuse("start {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
                   unit);
-  TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+  OCIRUN_TRY_ASSIGN(const std::string path, find_unit(bus, unit));
   if (path.empty())
     return refuse("start {}: the unit ended at once (see journalctl --unit {})", unit, unit);
   return bus.text_property(path, interface, "ControlGroup");
@@ -176,9 +178,9 @@ Result<std::string> start_unit(const Bus& bus, const std::string& unit,
 }  // namespace
 
 Result<std::string> describe_manager(const Bus& bus) {
-  TRY_ASSIGN(const unsigned version, version_of(bus));
-  TRY_ASSIGN(const std::string group,
-             bus.text_property(kManagerPath, kManagerInterface, "ControlGroup"));
+  OCIRUN_TRY_ASSIGN(const unsigned version, version_of(bus));
+  OCIRUN_TRY_ASSIGN(const std::string group,
+                    bus.text_property(kManagerPath, kManagerInterface, "ControlGroup"));
   return fmt::format("{} {}", version, group);
 }
 
@@ -196,42 +198,42 @@ Result<std::string> start_slice(const Bus& bus, const std::string& unit,
 
 Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
                                  std::span<const UnitProperty> properties) {
-  TRY_ASSIGN(const unsigned version, version_of(bus));
-  TRY_ASSIGN(const Message message, bus.new_call("SetUnitProperties"));
-  TRY(append_texts(message, std::vector{unit.c_str()}));
+  OCIRUN_TRY_ASSIGN(const unsigned version, version_of(bus));
+  OCIRUN_TRY_ASSIGN(const Message message, bus.new_call("SetUnitProperties"));
+  OCIRUN_TRY(append_texts(message, std::vector{unit.c_str()}));
   const int runtime = 1;  // systemd need not keep the values across a reboot
   if (const int done = sd_bus_message_append_basic(message.get(), 'b', &runtime); done < 0)
     return fail(-done, "make a message");
-  TRY(append_properties(message, properties, version));
-  TRY_ASSIGN(const Reply reply, bus.call(message));
+  OCIRUN_TRY(append_properties(message, properties, version));
+  OCIRUN_TRY_ASSIGN(const Reply reply, bus.call(message));
   return reply.good() ? Result<void>{} : refusal(reply, "set properties of " + unit);
 }
 
 Result<void> attach_process(const Bus& bus, const std::string& unit, int pid) {
-  TRY_ASSIGN(const Message message, bus.new_call("AttachProcessesToUnit"));
-  TRY(append_texts(message, std::vector{unit.c_str(), ""}));
+  OCIRUN_TRY_ASSIGN(const Message message, bus.new_call("AttachProcessesToUnit"));
+  OCIRUN_TRY(append_texts(message, std::vector{unit.c_str(), ""}));
   const auto number = static_cast<std::uint32_t>(pid);
   if (const int done = sd_bus_message_append_array(message.get(), 'u', &number, sizeof(number));
       done < 0)
     return fail(-done, "make a message");
-  TRY_ASSIGN(const Reply reply, bus.call(message));
+  OCIRUN_TRY_ASSIGN(const Reply reply, bus.call(message));
   return reply.good() ? Result<void>{}
                       : refusal(reply, fmt::format("move process {} into {}", pid, unit));
 }
 
 Result<void> remove_unit(const Bus& bus, const std::string& unit) {
   Jobs jobs(bus);
-  TRY(jobs.listen());
-  TRY_ASSIGN(const Message message, bus.new_call("StopUnit"));
-  TRY(append_texts(message, std::vector{unit.c_str(), "replace"}));
-  TRY_ASSIGN(const Reply reply, bus.call(message));
+  OCIRUN_TRY(jobs.listen());
+  OCIRUN_TRY_ASSIGN(const Message message, bus.new_call("StopUnit"));
+  OCIRUN_TRY(append_texts(message, std::vector{unit.c_str(), "replace"}));
+  OCIRUN_TRY_ASSIGN(const Reply reply, bus.call(message));
   if (reply.error_name == kNoSuchUnit || reply.error_name == kNotLoaded) return {};
   if (!reply.good()) return refusal(reply, "stop " + unit);
-  TRY_ASSIGN(const std::string result, jobs.await(reply.message));
+  OCIRUN_TRY_ASSIGN(const std::string result, jobs.await(reply.message));
   if (result != "done")
     return refuse("stop {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
                   unit);
-  TRY(reset_failed(bus, unit));
+  OCIRUN_TRY(reset_failed(bus, unit));
   return await_absence(bus, unit);
 }
 

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_limit_that_the_kernel_has_given_up_is_told_once_and_done_
   memory.limit = 64 * kMiB;
   memory.kernel = 8 * kMiB;
   must(cgroup->apply(with(memory)));
-  static_cast<void>(must(cgroup->update(with(memory))));
+  ignore(must(cgroup->update(with(memory))));
   BOOST_TEST(cgroup.read("memory", "memory.limit_in_bytes") == "67108864");
   if (cgroup.read("memory", "memory.kmem.limit_in_bytes") == "8388608") {
     BOOST_TEST(told.empty());  // a kernel before 5.16 has the limit

@@ -59,7 +59,7 @@ void freeze_and_thaw(const Layout& layout) {
   BOOST_REQUIRE(::pipe2(pipe_ends, O_NONBLOCK) == 0);
   Member member(cgroup, [&]() -> int {
     while (true) {
-      static_cast<void>(::write(pipe_ends[1], "x", 1));
+      ignore(::write(pipe_ends[1], "x", 1));
       ::usleep(500);
     }
   });

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_host_without_cgroups_is_told_what_to_do) {
 }
 
 // This host may have hierarchies of v1 too; usual_layout() learns of them from its argument alone.
-CHILD_TEST(the_usual_layout_needs_no_mount_table, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_usual_layout_needs_no_mount_table, CLONE_NEWNS) {
   const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   must(linux::sys::mount("tmpfs", "/sys/fs/cgroup", "tmpfs", 0, nullptr));
   BOOST_TEST(!usual_layout(procfs, "0::/a\n"));
@@ -152,7 +152,7 @@ CHILD_TEST(the_usual_layout_needs_no_mount_table, CLONE_NEWNS) {
   BOOST_TEST(!usual_layout(procfs, "0::/\n"));
 }
 
-CHILD_TEST(a_part_of_the_hierarchy_is_not_the_usual_layout, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_part_of_the_hierarchy_is_not_the_usual_layout, CLONE_NEWNS) {
   const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   must(linux::sys::mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, nullptr));
   const std::string below = fmt::format("/sys/fs/cgroup/ocirun-layout-{}", ::getpid());

@@ -15,7 +15,7 @@ Result<AnnotatedProperties> read_all(const std::string& name, const std::string&
 }
 
 Result<std::vector<UnitProperty>> read(const std::string& name, const std::string& value) {
-  TRY_ASSIGN(AnnotatedProperties all, read_all(name, value));
+  OCIRUN_TRY_ASSIGN(AnnotatedProperties all, read_all(name, value));
   return std::move(all.properties);
 }
 

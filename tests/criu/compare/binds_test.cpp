@@ -40,7 +40,7 @@ struct Binds {
       mount_attr attributes{};
       attributes.attr_set = MOUNT_ATTR_IDMAP;
       attributes.userns_fd = static_cast<unsigned long long>(user_namespace.get());
-      TRY(linux::sys::mount_setattr(tree.fd(), 0, attributes));
+      OCIRUN_TRY(linux::sys::mount_setattr(tree.fd(), 0, attributes));
     }
     return tree.attach(must(linux::sys::open(target.c_str(), O_PATH)));
   }
@@ -100,7 +100,7 @@ struct Binds {
 
 BOOST_AUTO_TEST_SUITE(compare_binds)
 
-CHILD_TEST(a_bind_shows_its_source, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_shows_its_source, CLONE_NEWNS) {
   Binds binds;
   binds.want("bind");
   binds.bind(kSource, kPoint);
@@ -110,7 +110,7 @@ CHILD_TEST(a_bind_shows_its_source, CLONE_NEWNS) {
              "/tmp/box/data does not show /tmp/source, which config.json binds there");
 }
 
-CHILD_TEST(a_bind_is_id_mapped_if_the_document_says_so, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_is_id_mapped_if_the_document_says_so, CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   binds.want("bind");
@@ -122,7 +122,7 @@ CHILD_TEST(a_bind_is_id_mapped_if_the_document_says_so, CLONE_NEWNS) {
   BOOST_TEST(binds.problem(0) == "/tmp/box/data is id-mapped");
 }
 
-CHILD_TEST(the_map_is_that_of_the_entry_or_of_the_container, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_map_is_that_of_the_entry_or_of_the_container, CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   binds.want_mapped("bind,idmap");
@@ -140,7 +140,7 @@ CHILD_TEST(the_map_is_that_of_the_entry_or_of_the_container, CLONE_NEWNS) {
   }
 }
 
-CHILD_TEST(an_owner_that_the_map_does_not_have_is_nobody, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_owner_that_the_map_does_not_have_is_nobody, CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   BOOST_TEST_REQUIRE(::chown(kSource, 10, 10) == 0);
@@ -153,7 +153,7 @@ CHILD_TEST(an_owner_that_the_map_does_not_have_is_nobody, CLONE_NEWNS) {
   BOOST_TEST(binds.problem() == "/tmp/box/data has another id map");
 }
 
-CHILD_TEST(an_id_mapped_mount_is_not_covered_by_another, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_id_mapped_mount_is_not_covered_by_another, CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   binds.want_mapped("bind,idmap");
@@ -163,7 +163,8 @@ CHILD_TEST(an_id_mapped_mount_is_not_covered_by_another, CLONE_NEWNS) {
   BOOST_TEST(binds.problem() == "/tmp/box/data is covered by another mount");
 }
 
-CHILD_TEST(the_images_mount_the_source_of_an_id_mapped_bind_in_its_place_alone, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_images_mount_the_source_of_an_id_mapped_bind_in_its_place_alone,
+                  CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   binds.want_mapped("bind,idmap");
@@ -183,7 +184,7 @@ CHILD_TEST(the_images_mount_the_source_of_an_id_mapped_bind_in_its_place_alone, 
   check_text(binds.problem(), "has another id map: the images have no mount on /tmp/box/data");
 }
 
-CHILD_TEST(below_a_recursive_bind_lies_what_lies_below_its_source, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(below_a_recursive_bind_lies_what_lies_below_its_source, CLONE_NEWNS) {
   Binds binds;
   binds.bind(kSource, kPoint);
   binds.bind(kBelow, kPointBelow);
@@ -202,7 +203,7 @@ CHILD_TEST(below_a_recursive_bind_lies_what_lies_below_its_source, CLONE_NEWNS) 
   BOOST_TEST(binds.problem_below() == "what is mounted on /tmp/box/data/below" + refusal);
 }
 
-CHILD_TEST(no_symlink_of_the_source_leads_to_what_is_mounted, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(no_symlink_of_the_source_leads_to_what_is_mounted, CLONE_NEWNS) {
   Binds binds;
   fs::create_directory_symlink(kBelow, "/tmp/other/link");
   fs::create_directories("/tmp/box/data/link");
@@ -211,7 +212,7 @@ CHILD_TEST(no_symlink_of_the_source_leads_to_what_is_mounted, CLONE_NEWNS) {
   check_text(binds.problem_below("/tmp/box/data/link"), "is not mounted below the source");
 }
 
-CHILD_TEST(a_mount_below_has_the_options_of_the_host_and_of_the_document, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_mount_below_has_the_options_of_the_host_and_of_the_document, CLONE_NEWNS) {
   Binds binds;
   binds.bind(kSource, kPoint);
   binds.bind(kBelow, kPointBelow);
@@ -239,7 +240,7 @@ CHILD_TEST(a_mount_below_has_the_options_of_the_host_and_of_the_document, CLONE_
   BOOST_TEST(binds.problem_below() == "/tmp/box/data/below lacks noexec");
 }
 
-CHILD_TEST(a_mount_below_shows_the_owner_that_it_shall, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_mount_below_shows_the_owner_that_it_shall, CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   const std::string refusal = "/tmp/box/data/below has another id map";
@@ -259,7 +260,7 @@ CHILD_TEST(a_mount_below_shows_the_owner_that_it_shall, CLONE_NEWNS) {
   BOOST_TEST(binds.problem_below() == refusal);
 }
 
-CHILD_TEST(a_mount_below_is_id_mapped_even_if_its_owner_would_be_the_same, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_mount_below_is_id_mapped_even_if_its_owner_would_be_the_same, CLONE_NEWNS) {
   Binds binds;
   if (!binds.has_id_mapped_mounts()) return;
   const linux::IdMap same{.uids = {{0, 0, 1}}, .gids = {{0, 0, 1}}};

@@ -37,7 +37,7 @@ class Container {
     }
     ::close(ready[1]);
     char byte = 0;
-    static_cast<void>(::read(ready[0], &byte, 1));  // the end: it has executed the shell
+    ignore(::read(ready[0], &byte, 1));  // the end: it has executed the shell
     ::close(ready[0]);
     while (image() != "sleep\n" && ::waitpid(pid_, nullptr, WNOHANG) == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -80,12 +80,12 @@ void make_seven(int made) {
 
 BOOST_AUTO_TEST_SUITE(compare_open_files)
 
-CHILD_TEST(what_lies_in_the_container_may_be_open, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(what_lies_in_the_container_may_be_open, CLONE_NEWNS) {
   const Container container("exec 7</etc/passwd 8<>/dev/null; cd /usr; exec sleep 1000");
   BOOST_TEST(container.refusal() == "");
 }
 
-CHILD_TEST(a_file_that_was_opened_outside_of_the_container_is_found, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_file_that_was_opened_outside_of_the_container_is_found, CLONE_NEWNS) {
   const int outside = ::open("/etc/passwd", O_RDONLY);
   {
     const Container container("exec sleep 1000", [&] { make_seven(outside); });
@@ -94,16 +94,17 @@ CHILD_TEST(a_file_that_was_opened_outside_of_the_container_is_found, CLONE_NEWNS
   ::close(outside);
 }
 
-CHILD_TEST(a_working_directory_outside_of_the_container_is_found, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_working_directory_outside_of_the_container_is_found, CLONE_NEWNS) {
   const int outside = ::open("/usr", O_PATH | O_CLOEXEC);
   {
-    const Container container("exec sleep 1000", [&] { static_cast<void>(::fchdir(outside)); });
+    const Container container("exec sleep 1000", [&] { ignore(::fchdir(outside)); });
     check_text(container.refusal(), "cwd: /usr lies outside of the container");
   }
   ::close(outside);
 }
 
-CHILD_TEST(a_socket_that_a_capability_opens_needs_the_capability, CLONE_NEWNS | CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(a_socket_that_a_capability_opens_needs_the_capability,
+                  CLONE_NEWNS | CLONE_NEWNET) {
   const Container packet("exec sleep 1000", [] { make_seven(::socket(AF_PACKET, SOCK_DGRAM, 0)); });
   check_text(packet.refusal(), "descriptor 7: is a raw or packet socket");
   BOOST_TEST(packet.refusal(CAP_NET_RAW) == "");

@@ -90,7 +90,7 @@ struct Host {
 
 BOOST_AUTO_TEST_SUITE(host_mounts)
 
-CHILD_TEST(a_file_system_is_the_hosts_if_its_number_is_in_the_table, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_file_system_is_the_hosts_if_its_number_is_in_the_table, CLONE_NEWNS) {
   const Host host;
   BOOST_TEST(host.has(host.device));
   BOOST_TEST(host.has(host.below));
@@ -99,14 +99,14 @@ CHILD_TEST(a_file_system_is_the_hosts_if_its_number_is_in_the_table, CLONE_NEWNS
   BOOST_TEST(!host.has(host.device + "9999"));
 }
 
-CHILD_TEST(nothing_is_allowed_before_it_is_named, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(nothing_is_allowed_before_it_is_named, CLONE_NEWNS) {
   const Host host;
   BOOST_TEST(!host.allows(host.device, "/"));
   BOOST_TEST(!host.allows(host.below, "/"));
   BOOST_TEST(!host.allows(kUnknown, "/"));
 }
 
-CHILD_TEST(a_directory_allows_itself_and_what_is_below_it, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_directory_allows_itself_and_what_is_below_it, CLONE_NEWNS) {
   Host host;
   host.allow("/tmp/data", Recursion::kTop);
   BOOST_TEST(host.allows(host.device, "/data"));
@@ -118,7 +118,7 @@ CHILD_TEST(a_directory_allows_itself_and_what_is_below_it, CLONE_NEWNS) {
   BOOST_TEST(!host.allows(kUnknown, "/data"));
 }
 
-CHILD_TEST(each_call_adds_a_directory, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(each_call_adds_a_directory, CLONE_NEWNS) {
   Host host;
   host.allow("/tmp/data/own", Recursion::kTop);
   host.allow("/tmp/other", Recursion::kTop);
@@ -127,7 +127,7 @@ CHILD_TEST(each_call_adds_a_directory, CLONE_NEWNS) {
   BOOST_TEST(!host.allows(host.device, "/data"));
 }
 
-CHILD_TEST(a_mount_point_allows_the_file_system_that_is_seen_there, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_mount_point_allows_the_file_system_that_is_seen_there, CLONE_NEWNS) {
   Host host;
   host.allow("/tmp/data/below", Recursion::kTop);
   BOOST_TEST(host.allows(host.below, "/"));
@@ -135,7 +135,7 @@ CHILD_TEST(a_mount_point_allows_the_file_system_that_is_seen_there, CLONE_NEWNS)
   BOOST_TEST(!host.allows(host.device, "/data/below"));
 }
 
-CHILD_TEST(a_mount_that_another_one_hides_is_not_allowed, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_mount_that_another_one_hides_is_not_allowed, CLONE_NEWNS) {
   Host host;
   const std::string hidden = device_at("/tmp/database");
   mount_tmpfs("/tmp/database");
@@ -145,7 +145,7 @@ CHILD_TEST(a_mount_that_another_one_hides_is_not_allowed, CLONE_NEWNS) {
   BOOST_TEST(!host.allows(hidden, "/"));
 }
 
-CHILD_TEST(a_tree_allows_the_mounts_below_with_what_they_show, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_tree_allows_the_mounts_below_with_what_they_show, CLONE_NEWNS) {
   Host host;
   host.allow("/tmp/data", Recursion::kTree);
   BOOST_TEST(host.allows(host.device, "/data/own"));
@@ -157,14 +157,14 @@ CHILD_TEST(a_tree_allows_the_mounts_below_with_what_they_show, CLONE_NEWNS) {
   BOOST_TEST(!host.allows(device_at("/tmp/database"), "/"));
 }
 
-CHILD_TEST(without_the_mounts_below_only_the_directory_is_allowed, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(without_the_mounts_below_only_the_directory_is_allowed, CLONE_NEWNS) {
   Host host;
   host.allow("/tmp/data", Recursion::kTop);
   BOOST_TEST(!host.allows(host.below, "/"));
   BOOST_TEST(!host.allows(host.device, "/other/part"));
 }
 
-CHILD_TEST(a_file_behind_a_bind_has_its_path_in_the_file_system, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_file_behind_a_bind_has_its_path_in_the_file_system, CLONE_NEWNS) {
   Host host;
   Scene::write("/tmp/other/part/file", "x");
   host.allow("/tmp/data/bound/own", Recursion::kTop);
@@ -178,7 +178,7 @@ CHILD_TEST(a_file_behind_a_bind_has_its_path_in_the_file_system, CLONE_NEWNS) {
   BOOST_TEST(host.allows(host.device, "/other/part"));
 }
 
-CHILD_TEST(a_directory_of_the_root_file_system_has_its_own_path, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_directory_of_the_root_file_system_has_its_own_path, CLONE_NEWNS) {
   Host host;
   const std::string top = device_at("/tmp/database");
   fs::create_directories("/tmp/database/proc");
@@ -193,7 +193,7 @@ CHILD_TEST(a_directory_of_the_root_file_system_has_its_own_path, CLONE_NEWNS) {
   BOOST_TEST(host.allows(top, "/"));
 }
 
-CHILD_TEST(names_with_blanks_are_those_of_the_files, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(names_with_blanks_are_those_of_the_files, CLONE_NEWNS) {
   Host host;
   fs::create_directories("/tmp/a b/in it");
   fs::create_directories("/tmp/c d");
@@ -209,7 +209,7 @@ CHILD_TEST(names_with_blanks_are_those_of_the_files, CLONE_NEWNS) {
   BOOST_TEST(host.allows(host.device, "/a\\040b"));
 }
 
-CHILD_TEST(a_device_allows_the_whole_file_system_on_it_and_no_events, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_device_allows_the_whole_file_system_on_it_and_no_events, CLONE_NEWNS) {
   Host host;
   host.mounts->allow_device(makedev(4095, 1));
   BOOST_TEST(host.allows("4095:1", "/"));
@@ -223,7 +223,7 @@ CHILD_TEST(a_device_allows_the_whole_file_system_on_it_and_no_events, CLONE_NEWN
   BOOST_TEST(host.hears_too_much("shared:" + group_at("/tmp/data/below")));
 }
 
-CHILD_TEST(a_peer_or_a_slave_of_the_host_hears_of_its_mounts, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_peer_or_a_slave_of_the_host_hears_of_its_mounts, CLONE_NEWNS) {
   Host host;
   const std::string group = group_at("/tmp/data/below");
   host.allow("/tmp/data", Recursion::kTree);
@@ -233,7 +233,7 @@ CHILD_TEST(a_peer_or_a_slave_of_the_host_hears_of_its_mounts, CLONE_NEWNS) {
   BOOST_TEST(host.hears_too_much(fmt::format("shared:{} master:{}", group, kUnknownGroup)));
 }
 
-CHILD_TEST(a_group_of_the_container_alone_hears_nothing_of_the_host, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_group_of_the_container_alone_hears_nothing_of_the_host, CLONE_NEWNS) {
   Host host;
   BOOST_TEST(!host.hears_too_much(""));
   make("/tmp/database", MS_UNBINDABLE);
@@ -246,7 +246,7 @@ CHILD_TEST(a_group_of_the_container_alone_hears_nothing_of_the_host, CLONE_NEWNS
       !host.hears_too_much(fmt::format("master:{} propagate_from:{}", kUnknownGroup, group)));
 }
 
-CHILD_TEST(a_group_is_the_hosts_by_its_whole_number, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_group_is_the_hosts_by_its_whole_number, CLONE_NEWNS) {
   Host host;
   std::vector<std::string> others;  // with the numbers of one digit
   std::string path = "/tmp/data/below";
@@ -264,7 +264,7 @@ CHILD_TEST(a_group_is_the_hosts_by_its_whole_number, CLONE_NEWNS) {
   BOOST_TEST(!host.hears_too_much("shared:" + group.substr(0, group.size() - 1)));
 }
 
-CHILD_TEST(a_slave_of_the_hosts_master_hears_of_mounts_too, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_slave_of_the_hosts_master_hears_of_mounts_too, CLONE_NEWNS) {
   Host host;
   const UniqueFd masters = must(linux::sys::open("/proc/self/ns/mnt", O_RDONLY));
   BOOST_TEST_REQUIRE(::unshare(CLONE_NEWNS) == 0);
@@ -275,7 +275,7 @@ CHILD_TEST(a_slave_of_the_hosts_master_hears_of_mounts_too, CLONE_NEWNS) {
   BOOST_TEST(host.hears_too_much("master:" + group));
 }
 
-CHILD_TEST(events_are_allowed_for_the_tree_that_was_named_with_them, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(events_are_allowed_for_the_tree_that_was_named_with_them, CLONE_NEWNS) {
   Host host;
   const std::string shared = "shared:" + group_at("/tmp/data/below");
   host.allow("/tmp/other", Recursion::kTree, MountEvents::kFromHost);

@@ -62,7 +62,7 @@ constexpr char kUnknownPath[] = "0:99999";  // a file system that the host has n
 
 BOOST_AUTO_TEST_SUITE(compare_mounts_shown)
 
-CHILD_TEST(what_was_given_may_be_shown_in_all_its_parts, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(what_was_given_may_be_shown_in_all_its_parts, CLONE_NEWNS) {
   ShownContainer container;
   container.allow("/tmp/data", Recursion::kTop);
   BOOST_TEST(container.refusal(container.device, "/data", "tmpfs") == "");
@@ -73,14 +73,14 @@ CHILD_TEST(what_was_given_may_be_shown_in_all_its_parts, CLONE_NEWNS) {
   check_text(container.refusal(container.device_below, "/", "tmpfs"), "shows /");
 }
 
-CHILD_TEST(a_recursive_bind_gives_what_is_mounted_below, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_recursive_bind_gives_what_is_mounted_below, CLONE_NEWNS) {
   ShownContainer container;
   container.allow("/tmp/data", Recursion::kTree);
   BOOST_TEST(container.refusal(container.device_below, "/", "tmpfs") == "");
   BOOST_TEST(container.refusal(container.device, "/", "tmpfs") != "");
 }
 
-CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
   ShownContainer container;
   std::filesystem::create_directories("/tmp/bound");
   must(linux::sys::mount("/tmp/data", "/tmp/bound", nullptr, MS_BIND, nullptr));
@@ -90,7 +90,7 @@ CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
   BOOST_TEST(container.refusal(container.device, "/data", "tmpfs") != "");
 }
 
-CHILD_TEST(the_file_system_of_a_disk_may_be_shown, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_file_system_of_a_disk_may_be_shown, CLONE_NEWNS) {
   ShownContainer container;
   struct stat status{};
   BOOST_TEST_REQUIRE(::stat("/tmp", &status) == 0);
@@ -99,7 +99,7 @@ CHILD_TEST(the_file_system_of_a_disk_may_be_shown, CLONE_NEWNS) {
   BOOST_TEST(container.refusal(container.device_below, "/", "ext4") != "");
 }
 
-CHILD_TEST(a_new_file_system_is_one_that_containers_make, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_new_file_system_is_one_that_containers_make, CLONE_NEWNS) {
   ShownContainer container;
   for (const char* type : {"tmpfs", "devpts", "proc", "sysfs", "mqueue"})
     BOOST_TEST(container.refusal(kUnknownPath, "/", type) == "");
@@ -110,21 +110,21 @@ CHILD_TEST(a_new_file_system_is_one_that_containers_make, CLONE_NEWNS) {
   check_text(container.refusal(kUnknownPath, "/", "ext4"), "of type ext4");
 }
 
-CHILD_TEST(a_bind_of_the_document_is_no_new_file_system, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_of_the_document_is_no_new_file_system, CLONE_NEWNS) {
   ShownContainer container;
   container.config.mounts.push_back(bind_of("/opt", "/tmp/data", "bind"));
   container.config.mounts.back().type = "overlay";
   check_text(container.refusal(kUnknownPath, "/", "overlay"), "is a new file system");
 }
 
-CHILD_TEST(new_file_systems_of_the_kernel_pass_in_a_user_namespace, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(new_file_systems_of_the_kernel_pass_in_a_user_namespace, CLONE_NEWNS) {
   ShownContainer container;
   container.add_namespace(NamespaceKind::kUser);
   for (const char* type : {"tmpfs", "devpts", "proc", "sysfs", "mqueue"})
     BOOST_TEST(container.refusal(kUnknownPath, "/", type) == "", type);
 }
 
-CHILD_TEST(no_document_gives_away_a_file_system_that_the_host_has_mounted, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(no_document_gives_away_a_file_system_that_the_host_has_mounted, CLONE_NEWNS) {
   ShownContainer container;
   for (const char* type : {"tmpfs", "devtmpfs", "devpts", "ext4"}) {
     container.config.mounts.push_back(mount_of("/opt", type, "none", "nosuid"));
@@ -133,7 +133,7 @@ CHILD_TEST(no_document_gives_away_a_file_system_that_the_host_has_mounted, CLONE
   }
 }
 
-CHILD_TEST(each_mount_of_the_table_is_compared, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(each_mount_of_the_table_is_compared, CLONE_NEWNS) {
   const ShownContainer container;
   const std::string good = fmt::format("9001 9000 {} / /a rw - tmpfs none rw\n", kUnknownPath);
   const std::string bad =
@@ -148,7 +148,8 @@ CHILD_TEST(each_mount_of_the_table_is_compared, CLONE_NEWNS) {
   BOOST_TEST(!error.contains('\n'));
 }
 
-CHILD_TEST(in_a_user_namespace_the_kernels_file_systems_come_from_the_document, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(in_a_user_namespace_the_kernels_file_systems_come_from_the_document,
+                  CLONE_NEWNS) {
   ShownContainer container;
   const std::string procs = number_of("/proc");
   BOOST_TEST(container.refusal(procs, "/", "proc") == "");
@@ -160,7 +161,8 @@ CHILD_TEST(in_a_user_namespace_the_kernels_file_systems_come_from_the_document, 
   check_text(container.refusal(procs, "/", "sysfs"), "of a file system of the host (type sysfs)");
 }
 
-CHILD_TEST(cgroups_above_the_containers_are_shown_where_it_can_mount_all_of_them, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(cgroups_above_the_containers_are_shown_where_it_can_mount_all_of_them,
+                  CLONE_NEWNS) {
   ShownContainer container;
   BOOST_TEST(container.refusal(kUnknownPath, "/", "cgroup2") == "");
   container.add_namespace(NamespaceKind::kCgroup);
@@ -170,7 +172,7 @@ CHILD_TEST(cgroups_above_the_containers_are_shown_where_it_can_mount_all_of_them
   BOOST_TEST(container.refusal(kUnknownPath, "/own", "cgroup2") == "");
 }
 
-CHILD_TEST(a_user_namespace_hides_the_cgroups_above_as_well, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_user_namespace_hides_the_cgroups_above_as_well, CLONE_NEWNS) {
   ShownContainer container;
   container.add_namespace(NamespaceKind::kUser);
   for (const char* type : {"cgroup", "cgroup2"}) {
@@ -180,7 +182,7 @@ CHILD_TEST(a_user_namespace_hides_the_cgroups_above_as_well, CLONE_NEWNS) {
   }
 }
 
-CHILD_TEST(cgroups_that_the_document_binds_may_be_any, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(cgroups_that_the_document_binds_may_be_any, CLONE_NEWNS) {
   ShownContainer container;
   container.add_namespace(NamespaceKind::kCgroup);
   container.allow("/tmp/data", Recursion::kTop);  // stands for a hierarchy
@@ -188,7 +190,7 @@ CHILD_TEST(cgroups_that_the_document_binds_may_be_any, CLONE_NEWNS) {
   check_text(container.refusal(container.device, "/", "cgroup2"), "/opt shows cgroups above");
 }
 
-CHILD_TEST(mounts_of_the_host_reach_what_the_document_lets_them_reach, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(mounts_of_the_host_reach_what_the_document_lets_them_reach, CLONE_NEWNS) {
   ShownContainer container;
   container.allow("/tmp/data", Recursion::kTree);
   std::string group = mount_at("/tmp/data/below").propagation;

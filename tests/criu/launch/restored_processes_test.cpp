@@ -94,7 +94,7 @@ void check_same(std::vector<int> found, std::vector<int> wanted) {
 
 BOOST_AUTO_TEST_SUITE(restored_processes_of_init)
 
-CHILD_TEST(the_tree_of_init_is_found_whether_init_is_traced_or_not, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(the_tree_of_init_is_found_whether_init_is_traced_or_not, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   start();  // a stranger
   const std::vector<int> tree = start_three();
@@ -104,7 +104,7 @@ CHILD_TEST(the_tree_of_init_is_found_whether_init_is_traced_or_not, CLONE_NEWPID
   check_same(must(restored_processes(procfs, tree.front())), tree);
 }
 
-CHILD_TEST(a_child_that_another_thread_made_belongs_to_the_tree, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(a_child_that_another_thread_made_belongs_to_the_tree, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   const Pipe pipe = must(make_pipe());
   const int init = start([&] { start_thread([&] { tell(pipe, start()); }); });
@@ -112,7 +112,7 @@ CHILD_TEST(a_child_that_another_thread_made_belongs_to_the_tree, CLONE_NEWPID) {
   check_same(must(restored_processes(procfs, init)), {init, child});
 }
 
-CHILD_TEST(an_orphan_with_the_tracer_of_init_is_found, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(an_orphan_with_the_tracer_of_init_is_found, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   const std::vector<int> tree = start_three();
   const int orphan = start_orphan();
@@ -127,7 +127,7 @@ CHILD_TEST(an_orphan_with_the_tracer_of_init_is_found, CLONE_NEWPID) {
   BOOST_TEST(was_spared(stranger));
 }
 
-CHILD_TEST(a_process_with_another_tracer_is_a_stranger, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(a_process_with_another_tracer_is_a_stranger, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   const int init = start();
   const int stranger = start_orphan();
@@ -143,7 +143,7 @@ CHILD_TEST(a_process_with_another_tracer_is_a_stranger, CLONE_NEWPID) {
   BOOST_TEST(was_spared(stranger));
 }
 
-CHILD_TEST(a_traced_process_whose_first_thread_has_ended_is_found, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(a_traced_process_whose_first_thread_has_ended_is_found, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   const int init = start();
   trace(init);
@@ -166,7 +166,7 @@ CHILD_TEST(a_traced_process_whose_first_thread_has_ended_is_found, CLONE_NEWPID)
   BOOST_TEST((deadly_signal(other) == SIGKILL));
 }
 
-CHILD_TEST(a_tree_without_a_tracer_is_killed_without_others, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(a_tree_without_a_tracer_is_killed_without_others, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   const std::vector<int> tree = start_three();
   const int stranger = start_orphan();
@@ -175,7 +175,7 @@ CHILD_TEST(a_tree_without_a_tracer_is_killed_without_others, CLONE_NEWPID) {
   BOOST_TEST(was_spared(stranger));
 }
 
-CHILD_TEST(an_init_that_has_gone_is_an_error_and_kills_nobody, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(an_init_that_has_gone_is_an_error_and_kills_nobody, CLONE_NEWPID) {
   const Procfs procfs = open_proc();
   const int gone = start([] { ::_exit(0); });
   BOOST_TEST(::waitpid(gone, nullptr, 0) == gone);
@@ -186,7 +186,8 @@ CHILD_TEST(an_init_that_has_gone_is_an_error_and_kills_nobody, CLONE_NEWPID) {
   BOOST_TEST(was_spared(stranger));
 }
 
-CHILD_TEST(what_criu_has_made_is_killed_but_no_earlier_child_and_not_the_caller, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(what_criu_has_made_is_killed_but_no_earlier_child_and_not_the_caller,
+                  CLONE_NEWPID) {
   const Pipe pipe = must(make_pipe());
   const int stranger = start();
   const int caller = start([&] {

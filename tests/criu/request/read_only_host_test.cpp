@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_SUITE(read_only_host,
                         return boost::test_tools::assertion_result(can_make_host_read_only());
                       }))
 
-CHILD_TEST(only_the_exception_can_be_written_to, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(only_the_exception_can_be_written_to, CLONE_NEWNS) {
   Host scene;
   must(scene.host.except(HostPath("/mnt/bundle/rootfs"), Recursion::kTree));
   must(scene.close());
@@ -54,7 +54,7 @@ CHILD_TEST(only_the_exception_can_be_written_to, CLONE_NEWNS) {
   BOOST_TEST((errno == EROFS));
 }
 
-CHILD_TEST(the_mounts_below_an_exception_are_part_of_it_on_request, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_mounts_below_an_exception_are_part_of_it_on_request, CLONE_NEWNS) {
   Host scene;
   must(scene.host.except(HostPath("/mnt/bundle/rootfs"), Recursion::kTop));
   must(scene.close());
@@ -62,7 +62,7 @@ CHILD_TEST(the_mounts_below_an_exception_are_part_of_it_on_request, CLONE_NEWNS)
   BOOST_TEST(!fs::exists("/mnt/bundle/rootfs/tmp/below"));
 }
 
-CHILD_TEST(an_exception_may_be_named_by_a_symlink_or_lie_in_another_one, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_exception_may_be_named_by_a_symlink_or_lie_in_another_one, CLONE_NEWNS) {
   Host scene;
   fs::create_directory_symlink("bundle", "/mnt/link");
   must(scene.host.except(HostPath("/mnt/link/rootfs"), Recursion::kTree));
@@ -74,7 +74,7 @@ CHILD_TEST(an_exception_may_be_named_by_a_symlink_or_lie_in_another_one, CLONE_N
   BOOST_TEST(!can_write("/mnt"));
 }
 
-CHILD_TEST(an_outer_exception_may_come_first, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_outer_exception_may_come_first, CLONE_NEWNS) {
   Host scene;
   must(scene.host.except(HostPath("/mnt/bundle"), Recursion::kTop));
   must(scene.host.except(HostPath("/mnt/bundle/rootfs"), Recursion::kTree));
@@ -85,7 +85,7 @@ CHILD_TEST(an_outer_exception_may_come_first, CLONE_NEWNS) {
   BOOST_TEST(!can_write("/mnt"));
 }
 
-CHILD_TEST(the_files_of_an_exception_are_those_of_the_host, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_files_of_an_exception_are_those_of_the_host, CLONE_NEWNS) {
   Host scene;
   must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
   const UniqueFd before = must(linux::sys::open("/mnt/other", O_PATH));
@@ -94,7 +94,7 @@ CHILD_TEST(the_files_of_an_exception_are_those_of_the_host, CLONE_NEWNS) {
   BOOST_TEST(must(linux::sys::fstatat(before, "made")).st_size == 0);
 }
 
-CHILD_TEST(an_exception_may_be_a_file, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_exception_may_be_a_file, CLONE_NEWNS) {
   Host scene;
   must(scene.host.except(HostPath("/mnt/bundle/rootfs/file"), Recursion::kTop));
   must(scene.close());
@@ -103,7 +103,7 @@ CHILD_TEST(an_exception_may_be_a_file, CLONE_NEWNS) {
   BOOST_TEST(!can_write("/mnt/bundle/rootfs"));
 }
 
-CHILD_TEST(an_exception_that_is_read_only_stays_so, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_exception_that_is_read_only_stays_so, CLONE_NEWNS) {
   Host scene;
   must(linux::sys::mount("none", "/mnt", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr));
   must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
@@ -111,7 +111,7 @@ CHILD_TEST(an_exception_that_is_read_only_stays_so, CLONE_NEWNS) {
   BOOST_TEST(!can_write("/mnt/other"));
 }
 
-CHILD_TEST(without_exceptions_every_mount_is_read_only, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(without_exceptions_every_mount_is_read_only, CLONE_NEWNS) {
   Host scene;
   must(scene.close());
   BOOST_TEST(mount_at("/").has("ro"));
@@ -121,7 +121,7 @@ CHILD_TEST(without_exceptions_every_mount_is_read_only, CLONE_NEWNS) {
   }
 }
 
-CHILD_TEST(an_exception_that_was_replaced_is_an_error, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_exception_that_was_replaced_is_an_error, CLONE_NEWNS) {
   Host scene;
   must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
   fs::rename("/mnt/other", "/mnt/moved");
@@ -129,19 +129,19 @@ CHILD_TEST(an_exception_that_was_replaced_is_an_error, CLONE_NEWNS) {
   check_text(must_fail(scene.close()), "/mnt/other: was replaced");
 }
 
-CHILD_TEST(a_missing_exception_is_an_error, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_missing_exception_is_an_error, CLONE_NEWNS) {
   Host scene;
   BOOST_TEST(!scene.host.except(HostPath("/mnt/none"), Recursion::kTop));
 }
 
-CHILD_TEST(procfs_stays_writable, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(procfs_stays_writable, CLONE_NEWNS) {
   Host scene;
   must(scene.close());
   const UniqueFd file(::open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC));
   BOOST_TEST(static_cast<bool>(file));
 }
 
-CHILD_TEST(mounts_of_procfs_and_sysfs_keep_their_access, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(mounts_of_procfs_and_sysfs_keep_their_access, CLONE_NEWNS) {
   Host scene;
   for (const char* path : {"/mnt/writable", "/mnt/read_only", "/mnt/sys", "/mnt/covered"})
     fs::create_directory(path);
@@ -159,7 +159,7 @@ CHILD_TEST(mounts_of_procfs_and_sysfs_keep_their_access, CLONE_NEWNS) {
   BOOST_TEST(!can_write("/mnt/covered"));
 }
 
-CHILD_TEST(tmp_is_empty_and_writable, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(tmp_is_empty_and_writable, CLONE_NEWNS) {
   must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
   Scene::write("/tmp/hosts", "x");
   Host scene;
@@ -184,7 +184,7 @@ struct Temporary {
   }
 };
 
-CHILD_TEST(tmp_holds_what_is_needed_there_and_nothing_else, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(tmp_holds_what_is_needed_there_and_nothing_else, CLONE_NEWNS) {
   Temporary temporary;
   must(linux::sys::mount("tmpfs", "/tmp/images", "tmpfs", 0, nullptr));
   Scene::write("/tmp/images/core", "mounted");
@@ -200,7 +200,7 @@ CHILD_TEST(tmp_holds_what_is_needed_there_and_nothing_else, CLONE_NEWNS) {
   BOOST_TEST(can_write("/tmp"));
 }
 
-CHILD_TEST(exceptions_may_lie_in_tmp, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(exceptions_may_lie_in_tmp, CLONE_NEWNS) {
   Temporary temporary;
   Host scene;
   must(scene.host.except(HostPath("/tmp/bundle/rootfs"), Recursion::kTree));
@@ -214,7 +214,7 @@ CHILD_TEST(exceptions_may_lie_in_tmp, CLONE_NEWNS) {
   BOOST_TEST(!can_write("/mnt"));
 }
 
-CHILD_TEST(an_exception_in_tmp_may_lie_in_what_is_needed, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_exception_in_tmp_may_lie_in_what_is_needed, CLONE_NEWNS) {
   Temporary temporary;
   Host scene;
   must(scene.host.except(HostPath("/tmp/bundle/rootfs"), Recursion::kTop));
@@ -224,7 +224,7 @@ CHILD_TEST(an_exception_in_tmp_may_lie_in_what_is_needed, CLONE_NEWNS) {
   BOOST_TEST(!fs::exists("/tmp/others"));
 }
 
-CHILD_TEST(a_place_in_tmp_that_was_replaced_is_an_error, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_place_in_tmp_that_was_replaced_is_an_error, CLONE_NEWNS) {
   Temporary temporary;
   Host scene;
   must(scene.host.except(HostPath("/tmp/bundle"), Recursion::kTop));
@@ -246,14 +246,16 @@ void check_that_tmp_stays(const std::string& path) {
   BOOST_TEST(can_write("/tmp/images"));
   BOOST_TEST(!can_write("/mnt"));
 }
-CHILD_TEST(tmp_stays_for_a_symlink_that_leads_there, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(tmp_stays_for_a_symlink_that_leads_there, CLONE_NEWNS) {
   check_that_tmp_stays("/mnt/link/core");
 }
-CHILD_TEST(tmp_stays_for_a_symlink_in_it, CLONE_NEWNS) { check_that_tmp_stays("/tmp/link/core"); }
-CHILD_TEST(tmp_stays_for_a_path_that_leaves_a_directory_again, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(tmp_stays_for_a_symlink_in_it, CLONE_NEWNS) {
+  check_that_tmp_stays("/tmp/link/core");
+}
+OCIRUN_CHILD_TEST(tmp_stays_for_a_path_that_leaves_a_directory_again, CLONE_NEWNS) {
   check_that_tmp_stays("/tmp/others/../images/core");
 }
-CHILD_TEST(tmp_stays_if_all_of_it_is_needed, CLONE_NEWNS) { check_that_tmp_stays("/tmp"); }
+OCIRUN_CHILD_TEST(tmp_stays_if_all_of_it_is_needed, CLONE_NEWNS) { check_that_tmp_stays("/tmp"); }
 
 // Enters and closes a host of which /tmp is a symlink to /var/tmp.
 void close_host_with_linked_tmp(const std::string& needed) {
@@ -268,7 +270,7 @@ void close_host_with_linked_tmp(const std::string& needed) {
   const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   must(host.close(procfs, std::span(&needed, 1)));
 }
-CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
   close_host_with_linked_tmp("/var/tmp/images");
   BOOST_TEST(fs::exists("/var/tmp/images/core"));
   BOOST_TEST(!can_write("/var/tmp/images"));
@@ -276,7 +278,7 @@ CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
   BOOST_TEST(can_write("/tmp"));
   BOOST_TEST(!can_write("/var"));
 }
-CHILD_TEST(a_symlink_as_tmp_may_be_named, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_symlink_as_tmp_may_be_named, CLONE_NEWNS) {
   close_host_with_linked_tmp("/tmp/images");
   BOOST_TEST(fs::exists("/tmp/images/core"));
   BOOST_TEST(fs::exists("/tmp/others"));

@@ -86,7 +86,7 @@ bool is_bound() {
 
 BOOST_AUTO_TEST_SUITE(shown_images)
 
-CHILD_TEST(images_are_shown_to_root_of_the_user_namespace_alone, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(images_are_shown_to_root_of_the_user_namespace_alone, CLONE_NEWNS) {
   View view;
   view.write("core-1.img", 10);
   view.write("pages-1.img", 20);
@@ -105,7 +105,7 @@ CHILD_TEST(images_are_shown_to_root_of_the_user_namespace_alone, CLONE_NEWNS) {
   BOOST_TEST(directory.st_gid == kRootGroup);
 }
 
-CHILD_TEST(images_to_read_are_shown_read_only, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(images_to_read_are_shown_read_only, CLONE_NEWNS) {
   View view;
   view.write("core-1.img", 10);
   view.write("pages-1.img", 20);
@@ -120,7 +120,7 @@ CHILD_TEST(images_to_read_are_shown_read_only, CLONE_NEWNS) {
     BOOST_TEST(mount_at(kPages).has(option), option);
 }
 
-CHILD_TEST(images_to_write_are_shown_writable, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(images_to_write_are_shown_writable, CLONE_NEWNS) {
   View view;
   view.write("core-1.img", 10);
   view.write("pages-1.img", 20);
@@ -134,7 +134,7 @@ CHILD_TEST(images_to_write_are_shown_writable, CLONE_NEWNS) {
     BOOST_TEST(mount_at(kPages).has(option), option);
 }
 
-CHILD_TEST(large_images_and_pages_are_bound_and_need_no_memory, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(large_images_and_pages_are_bound_and_need_no_memory, CLONE_NEWNS) {
   View view;
   view.write("core-1.img", 4096);
   view.write("files.img", kMebibyte);
@@ -145,7 +145,7 @@ CHILD_TEST(large_images_and_pages_are_bound_and_need_no_memory, CLONE_NEWNS) {
   BOOST_TEST(!is_mounted(kSmall));
 }
 
-CHILD_TEST(images_that_are_too_large_for_copies_are_refused, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(images_that_are_too_large_for_copies_are_refused, CLONE_NEWNS) {
   View view;
   view.write("pages-1.img", 3 * kMebibyte);
   refuse_id_mapped_mounts();
@@ -155,7 +155,7 @@ CHILD_TEST(images_that_are_too_large_for_copies_are_refused, CLONE_NEWNS) {
   BOOST_TEST(!fs::exists(kPages));  // refused before it fills the memory
 }
 
-CHILD_TEST(the_copies_have_to_fit_together, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_copies_have_to_fit_together, CLONE_NEWNS) {
   View view;
   view.write("pages-1.img", kMebibyte / 2);
   refuse_id_mapped_mounts();
@@ -169,14 +169,14 @@ CHILD_TEST(the_copies_have_to_fit_together, CLONE_NEWNS) {
   check_text(must_fail(view.show()), "a copy of the images must fit into half of the memory");
 }
 
-CHILD_TEST(an_error_that_is_not_about_id_mapped_mounts_is_told, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_error_that_is_not_about_id_mapped_mounts_is_told, CLONE_NEWNS) {
   View view;
   view.write("pages-1.img", 20);
   refuse_system_calls({SYS_mount_setattr}, ENOMEM);
   BOOST_TEST(view.show().error().number() == ENOMEM);
 }
 
-CHILD_TEST(only_regular_files_are_shown, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(only_regular_files_are_shown, CLONE_NEWNS) {
   View view;
   view.write("core-1.img", 10);
   Scene::write("/tmp/secret", "secret");
@@ -190,7 +190,7 @@ CHILD_TEST(only_regular_files_are_shown, CLONE_NEWNS) {
   BOOST_TEST(names == std::vector<std::string>{"core-1.img"}, boost::test_tools::per_element());
 }
 
-CHILD_TEST(the_images_of_pre_dumps_are_shown_in_directories, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_images_of_pre_dumps_are_shown_in_directories, CLONE_NEWNS) {
   View view;
   view.write("core-1.img", 10);
   fs::create_directories("/tmp/first");
@@ -202,13 +202,13 @@ CHILD_TEST(the_images_of_pre_dumps_are_shown_in_directories, CLONE_NEWNS) {
   BOOST_TEST(status_of("/tmp/place/images/parent").st_gid == kRootGroup);
 }
 
-CHILD_TEST(links_in_a_circle_are_refused, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(links_in_a_circle_are_refused, CLONE_NEWNS) {
   View view;
   fs::create_symlink(".", "/tmp/images/parent");
   check_text(must_fail(view.show()), "the links named parent lead to more than 1000 directories");
 }
 
-CHILD_TEST(a_map_without_root_is_refused, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_map_without_root_is_refused, CLONE_NEWNS) {
   View view;
   view.id_map.uids[0].container_id = 1;
   check_text(must_fail(view.show()), "the user namespace has no user 0 or no group 0");

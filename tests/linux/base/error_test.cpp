@@ -75,7 +75,7 @@ Result<void> count_and_fail(int& calls) {
 }
 
 Result<int> two_steps(int& calls) {
-  TRY(count_and_fail(calls));
+  OCIRUN_TRY(count_and_fail(calls));
   ++calls;
   return calls;
 }
@@ -85,10 +85,10 @@ Result<std::unique_ptr<int>> make_number(bool works) {
   return std::make_unique<int>(5);
 }
 
-// TRY_ASSIGN twice in one scope: each use has a temporary of its own.
+// OCIRUN_TRY_ASSIGN twice in one scope: each use has a temporary of its own.
 Result<int> add_numbers(bool works) {
-  TRY_ASSIGN(const std::unique_ptr<int> first, make_number(true));
-  TRY_ASSIGN(const auto second, make_number(works));
+  OCIRUN_TRY_ASSIGN(const std::unique_ptr<int> first, make_number(true));
+  OCIRUN_TRY_ASSIGN(const auto second, make_number(works));
   return *first + *second;
 }
 

@@ -151,12 +151,12 @@ BOOST_AUTO_TEST_CASE(a_fifo_under_the_temporary_name_does_not_make_us_wait) {
                const std::string guessed = ".pid." + std::to_string(::getpid());
                BOOST_REQUIRE(::mkfifo((scratch / guessed).c_str(), 0666) == 0);
                ::alarm(kHangSeconds);  // a hang kills this child
-               [[maybe_unused]] const auto any = replace_file(scratch.open(), "pid", "1", 0644);
+               ignore(replace_file(scratch.open(), "pid", "1", 0644));
                BOOST_TEST(mode_of(scratch / guessed) == -1);
              }) == 0);
 }
 
-CHILD_TEST(a_full_disk_keeps_the_old_file_and_leaves_no_temporary, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_full_disk_keeps_the_old_file_and_leaves_no_temporary, CLONE_NEWNS) {
   const Scratch scratch;
   must(sys::mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=64k"));
   {
@@ -176,7 +176,7 @@ CHILD_TEST(a_full_disk_keeps_the_old_file_and_leaves_no_temporary, CLONE_NEWNS) 
   must(sys::unmount(scratch.path().c_str(), 0));
 }
 
-CHILD_TEST(a_read_only_directory_is_an_error_with_its_errno, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_read_only_directory_is_an_error_with_its_errno, CLONE_NEWNS) {
   const Scratch scratch;
   must(sys::mount("tmpfs", scratch.path().c_str(), "tmpfs", MS_RDONLY, nullptr));
   BOOST_TEST(replace_file(scratch.open(), "f", "x", 0600).error().number() == EROFS);

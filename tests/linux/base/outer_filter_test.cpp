@@ -26,11 +26,12 @@ const std::vector<long> kCalls{
 
 BOOST_AUTO_TEST_SUITE(outer_filter)
 
-CHILD_TEST(no_call_counts_as_filtered_without_a_filter, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(no_call_counts_as_filtered_without_a_filter, CLONE_NEWNS) {
   for (const long call : kCalls) BOOST_TEST(!is_filtered(call), "call " << call);
 }
 
-CHILD_TEST(each_call_counts_as_filtered_under_a_filter_with_eperm_and_errno_stays, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(each_call_counts_as_filtered_under_a_filter_with_eperm_and_errno_stays,
+                  CLONE_NEWNS) {
   refuse_system_calls(kCalls, EPERM);
   for (const long call : kCalls) {
     errno = E2BIG;
@@ -40,7 +41,7 @@ CHILD_TEST(each_call_counts_as_filtered_under_a_filter_with_eperm_and_errno_stay
   BOOST_TEST(!is_filtered(SYS_getpid));
 }
 
-CHILD_TEST(a_process_that_may_not_mount_meets_the_kernels_own_eperm, 0) {
+OCIRUN_CHILD_TEST(a_process_that_may_not_mount_meets_the_kernels_own_eperm, 0) {
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
   const auto made = sys::fsopen("tmpfs");
   BOOST_REQUIRE(!made);
@@ -48,7 +49,7 @@ CHILD_TEST(a_process_that_may_not_mount_meets_the_kernels_own_eperm, 0) {
   for (const long call : kCalls) BOOST_TEST(!is_filtered(call), "call " << call);
 }
 
-CHILD_TEST(a_refused_call_is_an_absent_one_and_the_error_names_it, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_refused_call_is_an_absent_one_and_the_error_names_it, CLONE_NEWNS) {
   refuse_system_calls({SYS_fsopen}, EPERM);
   const auto made = sys::fsopen("tmpfs");
   BOOST_REQUIRE(!made);

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_in_octal_is_read_back) {
 }
 
 // More than procfs files have elsewhere: 3,000 mounts at a path of 400 letters are over 1 MiB.
-CHILD_TEST(a_host_of_many_mounts_is_read_whole, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_host_of_many_mounts_is_read_whole, CLONE_NEWNS) {
   const Scratch scratch;
   std::string path = scratch.path();
   BOOST_REQUIRE(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);

@@ -25,7 +25,7 @@ void answer(int device, std::uint64_t unique, const Answer& body) {
   const fuse_out_header header{.len = message.size(), .error = 0, .unique = unique};
   std::memcpy(message.data(), &header, sizeof header);
   std::memcpy(message.data() + sizeof header, &body, sizeof body);
-  [[maybe_unused]] const auto ignored = ::write(device, message.data(), message.size());
+  ignore(::write(device, message.data(), message.size()));
 }
 
 /// A filesystem whose root says that it belongs to user 0.
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_directorys_owner_is_its_own) {
   BOOST_TEST(must(owner_of(scratch.open())) == ::geteuid());
 }
 
-CHILD_TEST(a_fuse_filesystem_belongs_to_who_serves_it_whatever_it_says, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_fuse_filesystem_belongs_to_who_serves_it_whatever_it_says, CLONE_NEWNS) {
   const Scratch scratch;
   UniqueFd device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
   if (!device) return;  // this kernel has none

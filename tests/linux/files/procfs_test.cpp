@@ -20,8 +20,8 @@ void cover(const char* path) { must(sys::mount("tmpfs", path, "tmpfs", 0, nullpt
 
 BOOST_AUTO_TEST_SUITE(procfs)
 
-CHILD_TEST(a_handle_is_not_covered_by_mounts_on_proc,
-           CLONE_NEWNS) {  // CVE-2019-16884, CVE-2025-52881
+OCIRUN_CHILD_TEST(a_handle_is_not_covered_by_mounts_on_proc,
+                  CLONE_NEWNS) {  // CVE-2019-16884, CVE-2025-52881
   const Procfs procfs = must(Procfs::open(Subset::kFull));
   cover("/proc/sys");
   BOOST_TEST(!must(procfs.read("sys/kernel/ostype")).empty());
@@ -30,19 +30,19 @@ CHILD_TEST(a_handle_is_not_covered_by_mounts_on_proc,
   BOOST_TEST(must(must(Procfs::open(Subset::kProcesses)).read("self/comm")).ends_with("\n"));
 }
 
-CHILD_TEST(the_narrow_handle_has_processes_and_nothing_else, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_narrow_handle_has_processes_and_nothing_else, CLONE_NEWNS) {
   const Procfs procfs = must(Procfs::open(Subset::kProcesses));
   BOOST_TEST(must(procfs.read("self/stat")).starts_with(std::to_string(::getpid()) + " "));
   BOOST_TEST(procfs.read("sys/kernel/ostype").error().number() == ENOENT);
   BOOST_TEST(procfs.read("meminfo").error().number() == ENOENT);
 }
 
-CHILD_TEST(self_is_the_number_of_the_handles_own_namespace, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(self_is_the_number_of_the_handles_own_namespace, CLONE_NEWNS | CLONE_NEWPID) {
   BOOST_TEST(::getpid() == 1);
   BOOST_TEST(must(must(Procfs::open(Subset::kProcesses)).read("self/stat")).starts_with("1 "));
 }
 
-CHILD_TEST(symlinks_and_parents_are_never_followed, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(symlinks_and_parents_are_never_followed, CLONE_NEWNS) {
   const Procfs procfs = must(Procfs::open(Subset::kFull));
   for (const char* path : {"self/cwd", "self/fd/0", "self/root/etc/passwd", "mounts"})
     BOOST_TEST(!procfs.open_file(path, O_PATH | O_DIRECTORY), path);
@@ -50,7 +50,8 @@ CHILD_TEST(symlinks_and_parents_are_never_followed, CLONE_NEWNS) {
   BOOST_TEST(!procfs.open_file("self/../../etc/passwd", O_RDONLY));
 }
 
-CHILD_TEST(without_a_mount_of_our_own_a_covered_file_is_found_out, CLONE_NEWNS | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(without_a_mount_of_our_own_a_covered_file_is_found_out,
+                  CLONE_NEWNS | CLONE_NEWUSER) {
   // In this user namespace the covered /proc/sys makes the kernel refuse a new procfs.
   cover("/proc/sys");
   const Procfs procfs = must(Procfs::open(Subset::kFull));
@@ -62,7 +63,8 @@ CHILD_TEST(without_a_mount_of_our_own_a_covered_file_is_found_out, CLONE_NEWNS |
   BOOST_TEST(must(procfs.read("self/comm")).ends_with("\n"));
 }
 
-CHILD_TEST(a_file_of_procfs_at_the_wrong_place_is_found_out, CLONE_NEWNS) {  // CVE-2025-52881
+OCIRUN_CHILD_TEST(a_file_of_procfs_at_the_wrong_place_is_found_out,
+                  CLONE_NEWNS) {  // CVE-2025-52881
   must(sys::mount("/proc/sys/net", "/proc/sys/kernel", nullptr, MS_BIND, nullptr));
   for (const bool has_openat2 : {true, false})
     BOOST_TEST(run_in_child(CLONE_NEWNS, [has_openat2] {
@@ -76,14 +78,14 @@ CHILD_TEST(a_file_of_procfs_at_the_wrong_place_is_found_out, CLONE_NEWNS) {  // 
                }) == 0);
 }
 
-CHILD_TEST(a_faked_proc_is_not_taken_for_one, CLONE_NEWNS | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(a_faked_proc_is_not_taken_for_one, CLONE_NEWNS | CLONE_NEWUSER) {
   // No own instance (the pid namespace is foreign), and /proc is something else.
   cover("/proc");
   const auto procfs = Procfs::open(Subset::kProcesses);
   BOOST_TEST(must_fail(procfs).find("not the root of a procfs") != std::string::npos);
 }
 
-CHILD_TEST(the_hosts_procfs_is_verified_and_a_covered_file_is_refused, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_hosts_procfs_is_verified_and_a_covered_file_is_refused, CLONE_NEWNS) {
   const Procfs procfs = must(Procfs::of_host());
   BOOST_TEST(must(procfs.read("self/stat")).starts_with(std::to_string(::getpid()) + " "));
   must(sys::mount("/proc/sys/net", "/proc/self/fdinfo", nullptr, MS_BIND, nullptr));
@@ -97,7 +99,7 @@ CHILD_TEST(the_hosts_procfs_is_verified_and_a_covered_file_is_refused, CLONE_NEW
   BOOST_TEST(is_refused());
 }
 
-CHILD_TEST(a_procfs_on_demand_is_opened_once_and_not_before, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_procfs_on_demand_is_opened_once_and_not_before, CLONE_NEWNS) {
   const Procfs given = must(Procfs::open(Subset::kProcesses));
   const Descriptors before = open_descriptors();
   ProcfsOnDemand own;
@@ -110,14 +112,14 @@ CHILD_TEST(a_procfs_on_demand_is_opened_once_and_not_before, CLONE_NEWNS) {
   BOOST_TEST(must(lent.get()) == &given);
 }
 
-CHILD_TEST(a_path_descriptor_becomes_a_real_one, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_path_descriptor_becomes_a_real_one, CLONE_NEWNS) {
   const Procfs procfs = must(Procfs::open(Subset::kProcesses));
   const UniqueFd path = must(sys::open("/etc/passwd", O_PATH));
   BOOST_TEST(!must(sys::read_all(must(procfs.reopen(path, O_RDONLY)), 1 << 20)).empty());
   BOOST_TEST(must(procfs.path_of(path)) == "/etc/passwd");
 }
 
-CHILD_TEST(a_write_reaches_the_file_whole, CLONE_NEWNS | CLONE_NEWUTS) {
+OCIRUN_CHILD_TEST(a_write_reaches_the_file_whole, CLONE_NEWNS | CLONE_NEWUTS) {
   must(must(Procfs::open(Subset::kFull)).write("sys/kernel/hostname", "ocirun-test"));
   BOOST_TEST(must(must(Procfs::open(Subset::kFull)).read("sys/kernel/hostname")) ==
              "ocirun-test\n");
@@ -133,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_process_is_known_by_state_and_start_time) {
 }
 
 // Its file can be opened before the process ends, and be read afterwards.
-CHILD_TEST(a_process_that_ends_meanwhile_is_no_process, 0) {
+OCIRUN_CHILD_TEST(a_process_that_ends_meanwhile_is_no_process, 0) {
   constexpr int kRounds = 200;
   ::signal(SIGCHLD, SIG_IGN);  // nobody has to reap the children
   for (int round = 0; round < kRounds; ++round) {
@@ -148,7 +150,8 @@ CHILD_TEST(a_process_that_ends_meanwhile_is_no_process, 0) {
 }
 
 // The child is process 1 of a new pid namespace, and /proc still shows the host's process 1.
-CHILD_TEST(a_proc_of_another_pid_namespace_says_nothing_about_a_pid, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(a_proc_of_another_pid_namespace_says_nothing_about_a_pid,
+                  CLONE_NEWNS | CLONE_NEWPID) {
   BOOST_REQUIRE(::getpid() == 1);
   const auto stat = read_process_stat(1);
   BOOST_REQUIRE(!stat);
@@ -173,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_text_of_a_process_is_read_whatever_its_name_is) {
     BOOST_TEST(!parse_process_stat(text));
 }
 
-CHILD_TEST(a_clone_that_has_not_executed_a_program_is_told, 0) {
+OCIRUN_CHILD_TEST(a_clone_that_has_not_executed_a_program_is_told, 0) {
   BOOST_TEST(!must(read_process_stat(::getpid())).has_executed);
 }
 

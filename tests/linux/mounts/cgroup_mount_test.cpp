@@ -48,7 +48,7 @@ const Mount kReadOnly =
 
 BOOST_AUTO_TEST_SUITE(cgroup_mount)
 
-CHILD_TEST(every_v1_hierarchy_is_mounted_read_only, CLONE_NEWNS | CLONE_NEWCGROUP) {  // M-12
+OCIRUN_CHILD_TEST(every_v1_hierarchy_is_mounted_read_only, CLONE_NEWNS | CLONE_NEWCGROUP) {  // M-12
   const auto hierarchies = host_hierarchies();
   if (!is_v1_host(hierarchies)) return;
   Scene scene;
@@ -69,7 +69,7 @@ CHILD_TEST(every_v1_hierarchy_is_mounted_read_only, CLONE_NEWNS | CLONE_NEWCGROU
   BOOST_TEST(!can_make_directory(std::string(kTarget) + "/ocirun-test"));
 }
 
-CHILD_TEST(without_a_cgroup_namespace_the_own_directories_are_bound, CLONE_NEWNS) {  // M-12
+OCIRUN_CHILD_TEST(without_a_cgroup_namespace_the_own_directories_are_bound, CLONE_NEWNS) {  // M-12
   auto hierarchies = host_hierarchies();
   if (!is_v1_host(hierarchies)) return;
   std::erase_if(hierarchies,
@@ -89,7 +89,7 @@ CHILD_TEST(without_a_cgroup_namespace_the_own_directories_are_bound, CLONE_NEWNS
   BOOST_TEST(mount_at(std::string(kTarget) + "/cpu,cpuacct").has("ro"));
 }
 
-CHILD_TEST(a_pure_v2_host_gives_cgroup2, CLONE_NEWNS | CLONE_NEWCGROUP) {  // M-12
+OCIRUN_CHILD_TEST(a_pure_v2_host_gives_cgroup2, CLONE_NEWNS | CLONE_NEWCGROUP) {  // M-12
   auto hierarchies = host_hierarchies();
   std::erase_if(hierarchies, [](const CgroupHierarchy& one) { return !one.unified; });
   if (hierarchies.empty()) {
@@ -106,7 +106,8 @@ CHILD_TEST(a_pure_v2_host_gives_cgroup2, CLONE_NEWNS | CLONE_NEWCGROUP) {  // M-
   BOOST_TEST(!can_make_directory(std::string(kTarget) + "/ocirun-test"));
 }
 
-CHILD_TEST(a_refused_cgroup2_becomes_a_bind_of_the_own_directory, CLONE_NEWNS | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(a_refused_cgroup2_becomes_a_bind_of_the_own_directory,
+                  CLONE_NEWNS | CLONE_NEWUSER) {
   Scene scene;  // the cgroup namespace belongs to another user namespace: EPERM
   fs::create_directories("/tmp/host/own/cgroup.procs");
   const std::vector<CgroupHierarchy> hierarchies = {
@@ -119,14 +120,14 @@ CHILD_TEST(a_refused_cgroup2_becomes_a_bind_of_the_own_directory, CLONE_NEWNS | 
   BOOST_TEST(mount_at(kTarget).has("ro"));
 }
 
-CHILD_TEST(a_host_without_cgroups_shows_an_empty_read_only_directory, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_host_without_cgroups_shows_an_empty_read_only_directory, CLONE_NEWNS) {
   Scene scene;
   must(make_mount(scene.context(), kReadOnly, UniqueFd()));
   BOOST_TEST(fs::is_empty(kTarget));
   BOOST_TEST(mount_at(kTarget).has("ro"));
 }
 
-CHILD_TEST(filesystem_options_of_a_cgroup_mount_are_refused, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(filesystem_options_of_a_cgroup_mount_are_refused, CLONE_NEWNS) {
   const auto hierarchies = host_hierarchies();
   Scene scene;
   MountContext context = scene.context();

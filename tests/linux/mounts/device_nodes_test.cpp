@@ -33,7 +33,7 @@ HostDevice kmsg(const std::string& path) {
 
 BOOST_AUTO_TEST_SUITE(device_nodes)
 
-CHILD_TEST(a_node_is_made_and_removed_and_both_are_undone_unless_kept, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_node_is_made_and_removed_and_both_are_undone_unless_kept, CLONE_NEWNS) {
   Scene scene;
   scene.attach();
   for (const NodeSource source : {NodeSource::kMakeNode, NodeSource::kBindHostNode}) {
@@ -63,7 +63,7 @@ CHILD_TEST(a_node_is_made_and_removed_and_both_are_undone_unless_kept, CLONE_NEW
   }
 }
 
-CHILD_TEST(no_symlink_is_followed_and_nothing_but_devices_is_touched, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(no_symlink_is_followed_and_nothing_but_devices_is_touched, CLONE_NEWNS) {
   Scene scene;
   scene.attach();
   fs::create_directories(kRoot + "/dev");
@@ -87,7 +87,7 @@ CHILD_TEST(no_symlink_is_followed_and_nothing_but_devices_is_touched, CLONE_NEWN
 }
 
 // The container has renamed the node and put another in its place.
-CHILD_TEST(a_node_of_another_device_is_left_alone, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_node_of_another_device_is_left_alone, CLONE_NEWNS) {
   Scene scene;
   scene.attach();
   fs::create_directories(kRoot + "/dev");
@@ -98,7 +98,7 @@ CHILD_TEST(a_node_of_another_device_is_left_alone, CLONE_NEWNS) {
 }
 
 // Otherwise a mount that the container puts over the node would also cover the host's node.
-CHILD_TEST(the_bound_node_is_no_peer_of_the_hosts_dev, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_bound_node_is_no_peer_of_the_hosts_dev, CLONE_NEWNS) {
   Scene scene;
   scene.attach();
   constexpr unsigned long kBind = 1UL << 12, kShared = 1UL << 20;  // MS_BIND, MS_SHARED

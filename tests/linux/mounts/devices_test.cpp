@@ -47,7 +47,7 @@ Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device
 
 BOOST_AUTO_TEST_SUITE(devices)
 
-CHILD_TEST(the_default_devices_are_made, CLONE_NEWNS) {  // L-27
+OCIRUN_CHILD_TEST(the_default_devices_are_made, CLONE_NEWNS) {  // L-27
   Scene scene;
   scene.attach();
   for (const Device& device : default_devices())
@@ -55,7 +55,7 @@ CHILD_TEST(the_default_devices_are_made, CLONE_NEWNS) {  // L-27
   check_default_devices();
 }
 
-CHILD_TEST(devices_of_one_maker_are_made_in_the_directories_of_their_paths, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(devices_of_one_maker_are_made_in_the_directories_of_their_paths, CLONE_NEWNS) {
   Scene scene;
   scene.attach();
   DeviceMaker maker(*scene.root, *scene.procfs, NodeSource::kMakeNode);
@@ -73,8 +73,8 @@ CHILD_TEST(devices_of_one_maker_are_made_in_the_directories_of_their_paths, CLON
   }
 }
 
-CHILD_TEST(the_default_devices_are_bound_in_a_user_namespace,
-           CLONE_NEWNS | CLONE_NEWUSER) {  // L-25
+OCIRUN_CHILD_TEST(the_default_devices_are_bound_in_a_user_namespace,
+                  CLONE_NEWNS | CLONE_NEWUSER) {  // L-25
   for (const bool old_kernel : {false, true})
     BOOST_TEST(
         run_in_child(CLONE_NEWNS, [old_kernel] {
@@ -98,7 +98,7 @@ CHILD_TEST(the_default_devices_are_bound_in_a_user_namespace,
         }) == 0);
 }
 
-CHILD_TEST(a_refused_mknod_becomes_a_bind, CLONE_NEWNS | CLONE_NEWUSER) {  // L-25
+OCIRUN_CHILD_TEST(a_refused_mknod_becomes_a_bind, CLONE_NEWNS | CLONE_NEWUSER) {  // L-25
   Scene scene;
   scene.attach();
   for (const Device& device : default_devices())
@@ -106,7 +106,7 @@ CHILD_TEST(a_refused_mknod_becomes_a_bind, CLONE_NEWNS | CLONE_NEWUSER) {  // L-
   check_default_devices();
 }
 
-CHILD_TEST(mode_and_owner_are_exact_anywhere_in_the_root, CLONE_NEWNS) {  // L-21, L-23, L-24
+OCIRUN_CHILD_TEST(mode_and_owner_are_exact_anywhere_in_the_root, CLONE_NEWNS) {  // L-21, L-23, L-24
   Scene scene;
   scene.attach();
   ::umask(022);  // even so
@@ -124,7 +124,7 @@ CHILD_TEST(mode_and_owner_are_exact_anywhere_in_the_root, CLONE_NEWNS) {  // L-2
   BOOST_TEST((info_of("/tmp/rootfs/dev/pipe").st_mode == (S_IFIFO | 0666u)));
 }
 
-CHILD_TEST(something_else_of_that_name_is_an_error, CLONE_NEWNS) {  // L-21
+OCIRUN_CHILD_TEST(something_else_of_that_name_is_an_error, CLONE_NEWNS) {  // L-21
   Scene scene;
   Scene::write("/tmp/rootfs/dev/zero", "a file");
   fs::create_symlink("/etc/hosts", "/tmp/rootfs/dev/null");
@@ -149,7 +149,7 @@ CHILD_TEST(something_else_of_that_name_is_an_error, CLONE_NEWNS) {  // L-21
   BOOST_TEST(Scene::read("/tmp/rootfs/etc/hosts") == "image");
 }
 
-CHILD_TEST(an_unmapped_owner_is_an_error, CLONE_NEWNS | CLONE_NEWUSER) {  // L-24
+OCIRUN_CHILD_TEST(an_unmapped_owner_is_an_error, CLONE_NEWNS | CLONE_NEWUSER) {  // L-24
   Scene scene;
   scene.attach();
   Device fifo = device_of(Device::Kind::kFifo, "/dev/pipe", 0, 0);
@@ -158,7 +158,8 @@ CHILD_TEST(an_unmapped_owner_is_an_error, CLONE_NEWNS | CLONE_NEWUSER) {  // L-2
              "user 70000 or group 0 is not mapped in the user namespace");
 }
 
-CHILD_TEST(a_symlinked_dev_leads_nowhere_outside, CLONE_NEWNS) {  // CVE-2026-41579, CVE-2026-47766
+OCIRUN_CHILD_TEST(a_symlinked_dev_leads_nowhere_outside,
+                  CLONE_NEWNS) {  // CVE-2026-41579, CVE-2026-47766
   Scene scene;
   fs::create_directories("/tmp/decoy");
   Scene::write("/tmp/decoy/ptmx", "marker");
@@ -174,7 +175,7 @@ CHILD_TEST(a_symlinked_dev_leads_nowhere_outside, CLONE_NEWNS) {  // CVE-2026-41
   BOOST_TEST(S_ISCHR(info_of("/tmp/rootfs/tmp/decoy/null").st_mode));
 }
 
-CHILD_TEST(links_are_made_for_what_exists, CLONE_NEWNS | CLONE_NEWPID) {  // LG-4
+OCIRUN_CHILD_TEST(links_are_made_for_what_exists, CLONE_NEWNS | CLONE_NEWPID) {  // LG-4
   Scene scene;
   scene.attach();
   must(make_device_links(*scene.root));

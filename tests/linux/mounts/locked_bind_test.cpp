@@ -45,7 +45,7 @@ UniqueFd attach_locked(Scene& scene, const Mount& mount, Fd user_namespace, Fd i
 
 BOOST_AUTO_TEST_SUITE(locked_bind)
 
-CHILD_TEST(nothing_of_a_locked_tree_is_made_writable_or_uncovered, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(nothing_of_a_locked_tree_is_made_writable_or_uncovered, CLONE_NEWNS) {
   Scene scene;
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();
@@ -66,7 +66,7 @@ CHILD_TEST(nothing_of_a_locked_tree_is_made_writable_or_uncovered, CLONE_NEWNS) 
   BOOST_TEST(!fs::exists("/tmp/rootfs/data/below/secret"));
 }
 
-CHILD_TEST(a_tree_that_was_only_handed_over_can_be_changed, CLONE_NEWNS) {  // the control
+OCIRUN_CHILD_TEST(a_tree_that_was_only_handed_over_can_be_changed, CLONE_NEWNS) {  // the control
   Scene scene;
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();
@@ -80,7 +80,7 @@ CHILD_TEST(a_tree_that_was_only_handed_over_can_be_changed, CLONE_NEWNS) {  // t
   BOOST_TEST(sys::unmount("/tmp/rootfs/data/below", 0).has_value());
 }
 
-CHILD_TEST(an_id_mapped_tree_is_locked_too, CLONE_NEWNS) {  // M-8
+OCIRUN_CHILD_TEST(an_id_mapped_tree_is_locked_too, CLONE_NEWNS) {  // M-8
   Scene scene;
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();
@@ -98,7 +98,7 @@ CHILD_TEST(an_id_mapped_tree_is_locked_too, CLONE_NEWNS) {  // M-8
   BOOST_TEST(!sys::unmount("/tmp/rootfs/data/below", 0));
 }
 
-CHILD_TEST(a_file_is_a_source_too, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_file_is_a_source_too, CLONE_NEWNS) {
   Scene scene;
   make_source();
   Scene::write("/tmp/rootfs/data/target", "image");
@@ -111,7 +111,7 @@ CHILD_TEST(a_file_is_a_source_too, CLONE_NEWNS) {
   BOOST_TEST(!cleared(tree, MOUNT_ATTR_RDONLY));
 }
 
-CHILD_TEST(what_the_mount_asks_for_wins_over_what_the_host_has, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(what_the_mount_asks_for_wins_over_what_the_host_has, CLONE_NEWNS) {
   Scene scene;
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();
@@ -124,7 +124,7 @@ CHILD_TEST(what_the_mount_asks_for_wins_over_what_the_host_has, CLONE_NEWNS) {
 }
 
 // A shared tree would propagate the container's mounts to the host.
-CHILD_TEST(a_locked_tree_is_no_peer_of_the_hosts, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_locked_tree_is_no_peer_of_the_hosts, CLONE_NEWNS) {
   for (const char* option : {"rbind", "rbind,rslave", "rbind,rshared"})
     BOOST_TEST(run_in_child(CLONE_NEWNS, [option] {
                  Scene scene;
@@ -141,7 +141,7 @@ CHILD_TEST(a_locked_tree_is_no_peer_of_the_hosts, CLONE_NEWNS) {
                }) == 0);
 }
 
-CHILD_TEST(locking_wants_privileges_and_says_so, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(locking_wants_privileges_and_says_so, CLONE_NEWNS) {
   Scene scene;
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();

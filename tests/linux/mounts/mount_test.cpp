@@ -44,33 +44,34 @@ constexpr unsigned long kNamespaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC 
 
 BOOST_AUTO_TEST_SUITE(mount)
 
-CHILD_TEST(the_usual_mounts_are_made, kNamespaces) {
+OCIRUN_CHILD_TEST(the_usual_mounts_are_made, kNamespaces) {
   Scene scene;
   for (const Mount& mount : usual_mounts()) scene.mount(mount);
   check_usual_mounts();
 }
 
-CHILD_TEST(the_usual_mounts_are_made_in_a_user_namespace, kNamespaces | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(the_usual_mounts_are_made_in_a_user_namespace, kNamespaces | CLONE_NEWUSER) {
   Scene scene;
   for (const Mount& mount : usual_mounts()) scene.mount(mount);
   check_usual_mounts();
 }
 
-CHILD_TEST(the_usual_mounts_are_made_without_the_mount_api, kNamespaces) {  // before Linux 5.2
+OCIRUN_CHILD_TEST(the_usual_mounts_are_made_without_the_mount_api,
+                  kNamespaces) {  // before Linux 5.2
   refuse_system_calls(kMountApi);
   Scene scene;
   for (const Mount& mount : usual_mounts()) scene.mount(mount);
   check_usual_mounts();
 }
 
-CHILD_TEST(the_usual_mounts_are_made_without_openat2, kNamespaces) {  // before Linux 5.6
+OCIRUN_CHILD_TEST(the_usual_mounts_are_made_without_openat2, kNamespaces) {  // before Linux 5.6
   refuse_system_calls({SYS_openat2});
   Scene scene;
   for (const Mount& mount : usual_mounts()) scene.mount(mount);
   check_usual_mounts();
 }
 
-CHILD_TEST(any_one_call_of_the_mount_api_may_be_missing, kNamespaces) {
+OCIRUN_CHILD_TEST(any_one_call_of_the_mount_api_may_be_missing, kNamespaces) {
   for (const long call : kMountApi) {
     const int status = run_in_child(CLONE_NEWNS, [call] {
       refuse_system_calls({call});
@@ -85,7 +86,7 @@ CHILD_TEST(any_one_call_of_the_mount_api_may_be_missing, kNamespaces) {
   }
 }
 
-CHILD_TEST(a_bind_mount_gets_its_attributes_and_no_others, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_mount_gets_its_attributes_and_no_others, CLONE_NEWNS) {
   Scene scene;
   scene.mount(bind_of("/data", "/tmp/host", "bind,ro,noexec,nosuid,nodev,noatime"));
   const MountLine line = mount_at("/tmp/rootfs/data");
@@ -96,7 +97,7 @@ CHILD_TEST(a_bind_mount_gets_its_attributes_and_no_others, CLONE_NEWNS) {
   BOOST_TEST((mount_at("/tmp/rootfs/plain").options == "rw,relatime"));
 }
 
-CHILD_TEST(ro_is_for_the_top_mount_and_rro_for_all, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(ro_is_for_the_top_mount_and_rro_for_all, CLONE_NEWNS) {
   Scene scene;
   must(sys::mount("tmpfs", "/tmp/host/below", "tmpfs", 0, nullptr));
   scene.mount(bind_of("/data", "/tmp/host", "rbind,ro"));
@@ -113,7 +114,7 @@ CHILD_TEST(ro_is_for_the_top_mount_and_rro_for_all, CLONE_NEWNS) {
   BOOST_TEST(mount_at("/tmp/rootfs/top/below").has("ro"));
 }
 
-CHILD_TEST(every_recursive_option_is_taken_by_the_kernel, CLONE_NEWNS) {  // option table
+OCIRUN_CHILD_TEST(every_recursive_option_is_taken_by_the_kernel, CLONE_NEWNS) {  // option table
   Scene scene;
   for (const char* option :
        {"ratime", "rdev", "rdiratime", "rexec", "rnoatime", "rnodev", "rnodiratime", "rnoexec",
@@ -125,7 +126,7 @@ CHILD_TEST(every_recursive_option_is_taken_by_the_kernel, CLONE_NEWNS) {  // opt
   }
 }
 
-CHILD_TEST(every_flag_of_the_table_is_taken_by_a_tmpfs, CLONE_NEWNS) {  // option table
+OCIRUN_CHILD_TEST(every_flag_of_the_table_is_taken_by_a_tmpfs, CLONE_NEWNS) {  // option table
   Scene scene;
   for (std::string_view option : known_mount_options()) {
     Mount mount = mount_of("/data", "tmpfs", "tmpfs", std::string(option));
@@ -135,7 +136,7 @@ CHILD_TEST(every_flag_of_the_table_is_taken_by_a_tmpfs, CLONE_NEWNS) {  // optio
   }
 }
 
-CHILD_TEST(superblock_options_reach_the_filesystem, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(superblock_options_reach_the_filesystem, CLONE_NEWNS) {
   Scene scene;
   scene.mount(mount_of("/data", "tmpfs", "tmpfs", "sync,dirsync"));
   BOOST_TEST(mount_at("/tmp/rootfs/data").superblock.find("sync,dirsync") != std::string::npos);
@@ -143,7 +144,7 @@ CHILD_TEST(superblock_options_reach_the_filesystem, CLONE_NEWNS) {
   BOOST_TEST(mount_at("/tmp/rootfs/data").superblock.find("sync") == std::string::npos);
 }
 
-CHILD_TEST(a_file_is_bound_onto_a_file_that_is_made_for_it, CLONE_NEWNS) {  // M-11
+OCIRUN_CHILD_TEST(a_file_is_bound_onto_a_file_that_is_made_for_it, CLONE_NEWNS) {  // M-11
   Scene scene;
   scene.mount(bind_of("/new/dir/file", "/tmp/host/file", "bind,ro"));
   BOOST_TEST(Scene::read("/tmp/rootfs/new/dir/file") == "host");
@@ -153,19 +154,19 @@ CHILD_TEST(a_file_is_bound_onto_a_file_that_is_made_for_it, CLONE_NEWNS) {  // M
              "not a directory");
 }
 
-CHILD_TEST(a_relative_destination_is_below_the_root, CLONE_NEWNS) {  // M-2
+OCIRUN_CHILD_TEST(a_relative_destination_is_below_the_root, CLONE_NEWNS) {  // M-2
   Scene scene;
   scene.mount(mount_of("a/b", "tmpfs", "tmpfs", ""));
   BOOST_TEST(mount_at("/tmp/rootfs/a/b").type == "tmpfs");
 }
 
-CHILD_TEST(a_missing_source_is_named, CLONE_NEWNS) {  // M-3
+OCIRUN_CHILD_TEST(a_missing_source_is_named, CLONE_NEWNS) {  // M-3
   Scene scene;
   const std::string error = must_fail(scene.try_mount(bind_of("/data", "/tmp/nowhere", "bind")));
   BOOST_TEST(error == "mount /data: open /tmp/nowhere: no such file or directory");
 }
 
-CHILD_TEST(requests_that_nobody_can_grant_are_explained, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(requests_that_nobody_can_grant_are_explained, CLONE_NEWNS) {
   Scene scene;
   const auto error = [&](const Mount& mount) { return must_fail(scene.try_mount(mount)); };
   check_text(error(bind_of("/data", "/tmp/host", "bind,size=1m")),  // M-7
@@ -181,7 +182,7 @@ CHILD_TEST(requests_that_nobody_can_grant_are_explained, CLONE_NEWNS) {
   check_text(error(bind_of("", "/tmp/host", "bind")), "destination");
 }
 
-CHILD_TEST(each_mount_has_the_propagation_it_asks_for, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(each_mount_has_the_propagation_it_asks_for, CLONE_NEWNS) {
   Scene scene;
   const auto propagation = [&](const char* options) {
     scene.mount(bind_of("/data", "/tmp/host", options));
@@ -196,7 +197,7 @@ CHILD_TEST(each_mount_has_the_propagation_it_asks_for, CLONE_NEWNS) {
 }
 
 // The child is the host here, the child's child the container.
-CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_NEWNS) {
   must(sys::mount("none", "/", nullptr, MS_REC | MS_SHARED, nullptr));
   must(sys::mount("volume", "/mnt", "tmpfs", 0, nullptr));
   fs::create_directories("/mnt/a");
@@ -242,7 +243,7 @@ CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_N
   BOOST_TEST(WEXITSTATUS(status) == 0);
 }
 
-CHILD_TEST(a_tmpfs_inherits_the_mode_of_what_it_covers, CLONE_NEWNS) {  // M-14
+OCIRUN_CHILD_TEST(a_tmpfs_inherits_the_mode_of_what_it_covers, CLONE_NEWNS) {  // M-14
   Scene scene;
   fs::create_directory("/tmp/rootfs/covered");
   fs::permissions("/tmp/rootfs/covered", fs::perms(01750));
@@ -283,13 +284,13 @@ void check_copy_up() {
              "tmpcopyup: big: copy: no space left on device");
 }
 
-CHILD_TEST(tmpcopyup_copies_what_is_covered, CLONE_NEWNS) { check_copy_up(); }
-CHILD_TEST(tmpcopyup_copies_without_the_mount_api_too, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(tmpcopyup_copies_what_is_covered, CLONE_NEWNS) { check_copy_up(); }
+OCIRUN_CHILD_TEST(tmpcopyup_copies_without_the_mount_api_too, CLONE_NEWNS) {
   refuse_system_calls(kMountApi);
   check_copy_up();
 }
 
-CHILD_TEST(a_read_only_dev_is_finished_after_the_devices, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_read_only_dev_is_finished_after_the_devices, CLONE_NEWNS) {
   Scene scene;
   const auto unfinished =
       must(scene.try_mount(mount_of("/dev/", "tmpfs", "tmpfs", "nosuid,ro,mode=755")));
@@ -302,7 +303,7 @@ CHILD_TEST(a_read_only_dev_is_finished_after_the_devices, CLONE_NEWNS) {
   BOOST_TEST(mount_at("/tmp/rootfs/data").has("ro"));
 }
 
-CHILD_TEST(a_remount_changes_what_it_names_only, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_remount_changes_what_it_names_only, CLONE_NEWNS) {
   Scene scene;
   scene.mount(mount_of("/data", "tmpfs", "tmpfs", "nosuid,nodev,noatime,size=1m"));
   scene.mount(mount_of("/data", "", "", "remount,bind,ro"));
@@ -314,7 +315,7 @@ CHILD_TEST(a_remount_changes_what_it_names_only, CLONE_NEWNS) {
   check_text(must_fail(scene.try_mount(mount_of("/etc", "", "", "remount,ro"))), "no mount point");
 }
 
-CHILD_TEST(a_mount_on_the_root_becomes_the_root, CLONE_NEWNS) {  // M-16
+OCIRUN_CHILD_TEST(a_mount_on_the_root_becomes_the_root, CLONE_NEWNS) {  // M-16
   Scene scene;
   scene.mount(mount_of("/", "tmpfs", "tmpfs", "mode=755"));
   scene.mount(bind_of("/volume", "/tmp/host", "bind"));
@@ -325,7 +326,7 @@ CHILD_TEST(a_mount_on_the_root_becomes_the_root, CLONE_NEWNS) {  // M-16
   BOOST_TEST(!fs::exists("/etc"));
 }
 
-CHILD_TEST(the_fallback_keeps_flags_that_it_is_not_told_to_change, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_fallback_keeps_flags_that_it_is_not_told_to_change, CLONE_NEWNS) {
   Scene scene;
   must(sys::mount("tmpfs", "/tmp/host/below", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOATIME, nullptr));
   refuse_system_calls(kMountApi);
@@ -340,7 +341,7 @@ CHILD_TEST(the_fallback_keeps_flags_that_it_is_not_told_to_change, CLONE_NEWNS) 
   check_text(must_fail(scene.try_mount(bind_of("/rro", "/tmp/host", "rbind,rro"))), "Linux 5.12");
 }
 
-CHILD_TEST(an_option_longer_than_fsconfig_takes_goes_another_way, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_option_longer_than_fsconfig_takes_goes_another_way, CLONE_NEWNS) {
   Scene scene;
   std::string lower;
   for (int i = 0; i < 12; ++i) {

@@ -66,7 +66,7 @@ void check_read_only_paths() {
 
 BOOST_AUTO_TEST_SUITE(rootfs)
 
-CHILD_TEST(nothing_of_the_host_is_left_after_the_pivot, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(nothing_of_the_host_is_left_after_the_pivot, CLONE_NEWNS | CLONE_NEWPID) {
   Scene scene;
   prepare(scene);
   must(pivot_into(*scene.root));
@@ -78,7 +78,7 @@ CHILD_TEST(nothing_of_the_host_is_left_after_the_pivot, CLONE_NEWNS | CLONE_NEWP
     BOOST_TEST((line.path == "/" || line.path == "/proc"), line.path);
 }
 
-CHILD_TEST(the_pivot_works_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(the_pivot_works_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
   refuse_system_calls(kMountApi);
   Scene scene;
   prepare(scene);
@@ -86,14 +86,14 @@ CHILD_TEST(the_pivot_works_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
   BOOST_TEST(mount_table().size() == 2u);
 }
 
-CHILD_TEST(the_pivot_works_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(the_pivot_works_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER) {
   Scene scene;
   scene.attach();
   must(pivot_into(*scene.root));
   BOOST_TEST(Scene::read("/etc/hosts") == "image");
 }
 
-CHILD_TEST(a_shared_host_tree_sees_nothing, CLONE_NEWNS) {  // L-30
+OCIRUN_CHILD_TEST(a_shared_host_tree_sees_nothing, CLONE_NEWNS) {  // L-30
   must(sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
   must(sys::mount("none", "/", nullptr, MS_REC | MS_SHARED, nullptr));
   for (const Propagation kind : {Propagation::kUnchanged, Propagation::kShared, Propagation::kSlave,
@@ -129,7 +129,7 @@ CHILD_TEST(a_shared_host_tree_sees_nothing, CLONE_NEWNS) {  // L-30
   }
 }
 
-CHILD_TEST(a_tree_from_the_parent_is_attached_though_its_path_is_out_of_reach, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_tree_from_the_parent_is_attached_though_its_path_is_out_of_reach, CLONE_NEWNS) {
   must(sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
   fs::create_directories("/mnt/closed/rootfs/etc");
   BOOST_TEST(::chown("/mnt/closed", 70000, 70000) == 0);
@@ -149,7 +149,7 @@ CHILD_TEST(a_tree_from_the_parent_is_attached_though_its_path_is_out_of_reach, C
              }) == 0);
 }
 
-CHILD_TEST(the_hosts_root_itself_can_be_the_rootfs, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_hosts_root_itself_can_be_the_rootfs, CLONE_NEWNS) {
   const Procfs procfs = must(Procfs::open(Procfs::Subset::kProcesses));
   must(isolate_mount_tree(Propagation::kUnchanged));
   const SafeDir root =
@@ -160,7 +160,7 @@ CHILD_TEST(the_hosts_root_itself_can_be_the_rootfs, CLONE_NEWNS) {
   BOOST_TEST(fs::exists("/etc/passwd"));
 }
 
-CHILD_TEST(a_rootfs_must_be_a_directory, CLONE_NEWNS) {  // T-2
+OCIRUN_CHILD_TEST(a_rootfs_must_be_a_directory, CLONE_NEWNS) {  // T-2
   Scene scene;
   const auto error = [&](const char* path) {
     return must_fail(
@@ -170,7 +170,8 @@ CHILD_TEST(a_rootfs_must_be_a_directory, CLONE_NEWNS) {  // T-2
   check_text(error("/tmp/nowhere"), "no such file or directory");
 }
 
-CHILD_TEST(no_pivot_moves_the_root_and_takes_the_hosts_proc_away, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(no_pivot_moves_the_root_and_takes_the_hosts_proc_away,
+                  CLONE_NEWNS | CLONE_NEWPID) {
   Scene scene;
   prepare(scene);
   must(sys::mount("/proc", "/mnt", nullptr, MS_BIND | MS_REC, nullptr));
@@ -186,14 +187,15 @@ CHILD_TEST(no_pivot_moves_the_root_and_takes_the_hosts_proc_away, CLONE_NEWNS | 
   BOOST_TEST(all.find(" - sysfs ") == std::string::npos);
 }
 
-CHILD_TEST(chroot_alone_changes_no_mount, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(chroot_alone_changes_no_mount, CLONE_NEWNS) {
   Scene scene;
   scene.attach();
   must(chroot_into(*scene.root));
   BOOST_TEST(Scene::read("/etc/hosts") == "image");
 }
 
-CHILD_TEST(the_root_becomes_read_only_and_mounts_in_it_do_not, CLONE_NEWNS | CLONE_NEWPID) {  // T-3
+OCIRUN_CHILD_TEST(the_root_becomes_read_only_and_mounts_in_it_do_not,
+                  CLONE_NEWNS | CLONE_NEWPID) {  // T-3
   for (const bool old_kernel : {false, true})
     BOOST_TEST(run_in_child(CLONE_NEWNS, [old_kernel] {
                  if (old_kernel) refuse_system_calls({SYS_mount_setattr});
@@ -207,16 +209,17 @@ CHILD_TEST(the_root_becomes_read_only_and_mounts_in_it_do_not, CLONE_NEWNS | CLO
                }) == 0);
 }
 
-CHILD_TEST(masked_paths_are_empty, CLONE_NEWNS | CLONE_NEWPID) { check_masks(); }  // L-31
-CHILD_TEST(masked_paths_are_empty_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(masked_paths_are_empty, CLONE_NEWNS | CLONE_NEWPID) { check_masks(); }  // L-31
+OCIRUN_CHILD_TEST(masked_paths_are_empty_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
   refuse_system_calls(kMountApi);
   check_masks();
 }
-CHILD_TEST(masked_paths_are_empty_without_move_mount, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(masked_paths_are_empty_without_move_mount, CLONE_NEWNS | CLONE_NEWPID) {
   refuse_system_calls({SYS_move_mount});
   check_masks();
 }
-CHILD_TEST(masked_paths_are_empty_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(masked_paths_are_empty_in_a_user_namespace,
+                  CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER) {
   Scene scene;
   Scene::write("/tmp/rootfs/data/secret", "secret");
   scene.attach();
@@ -229,14 +232,15 @@ CHILD_TEST(masked_paths_are_empty_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWPI
 
 // Otherwise a process of the image could change the mode of the host's /dev/null through the first
 // mask.
-CHILD_TEST(a_mask_is_read_only_before_it_is_seen, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_mask_is_read_only_before_it_is_seen, CLONE_NEWNS) {
   const UniqueFd null = must(open_null_mount());
   struct statvfs info{};
   BOOST_REQUIRE(::fstatvfs(null.get(), &info) == 0);
   BOOST_TEST((info.f_flag & ST_RDONLY) != 0);
 }
 
-CHILD_TEST(a_mask_never_is_the_containers_own_null, CLONE_NEWNS | CLONE_NEWPID) {  // CVE-2025-31133
+OCIRUN_CHILD_TEST(a_mask_never_is_the_containers_own_null,
+                  CLONE_NEWNS | CLONE_NEWPID) {  // CVE-2025-31133
   Scene scene;
   Scene::write("/tmp/rootfs/payload", "attacker's");
   fs::create_symlink("/payload", "/tmp/rootfs/dev/null");
@@ -247,7 +251,7 @@ CHILD_TEST(a_mask_never_is_the_containers_own_null, CLONE_NEWNS | CLONE_NEWPID) 
   BOOST_TEST(is_null("/etc/hosts"));
 }
 
-CHILD_TEST(without_detached_mounts_a_false_null_is_refused, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(without_detached_mounts_a_false_null_is_refused, CLONE_NEWNS | CLONE_NEWPID) {
   refuse_system_calls(kMountApi);
   Scene scene;
   Scene::write("/tmp/rootfs/dev/null", "attacker's");
@@ -258,7 +262,7 @@ CHILD_TEST(without_detached_mounts_a_false_null_is_refused, CLONE_NEWNS | CLONE_
              "mask /etc/hosts: /dev/null is not the character device 1:3");
 }
 
-CHILD_TEST(a_symlink_that_points_to_itself_cannot_be_masked, CLONE_NEWNS) {  // L-31
+OCIRUN_CHILD_TEST(a_symlink_that_points_to_itself_cannot_be_masked, CLONE_NEWNS) {  // L-31
   Scene scene;
   fs::create_symlink("/loop", "/tmp/rootfs/loop");
   scene.attach();
@@ -269,10 +273,10 @@ CHILD_TEST(a_symlink_that_points_to_itself_cannot_be_masked, CLONE_NEWNS) {  // 
   BOOST_TEST(!make_paths_read_only(*scene.root, *scene.procfs, paths));
 }
 
-CHILD_TEST(read_only_paths_refuse_writes, CLONE_NEWNS | CLONE_NEWPID) {  // L-32
+OCIRUN_CHILD_TEST(read_only_paths_refuse_writes, CLONE_NEWNS | CLONE_NEWPID) {  // L-32
   check_read_only_paths();
 }
-CHILD_TEST(read_only_paths_refuse_writes_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(read_only_paths_refuse_writes_without_the_mount_api, CLONE_NEWNS | CLONE_NEWPID) {
   refuse_system_calls(kMountApi);
   check_read_only_paths();
 }

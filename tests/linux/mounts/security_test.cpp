@@ -25,8 +25,8 @@ uid_t owner_of(const char* path) {
 
 BOOST_AUTO_TEST_SUITE(mount_security)
 
-CHILD_TEST(proc_and_sysfs_want_a_real_directory,
-           CLONE_NEWNS | CLONE_NEWPID) {  // M-10, CVE-2019-19921
+OCIRUN_CHILD_TEST(proc_and_sysfs_want_a_real_directory,
+                  CLONE_NEWNS | CLONE_NEWPID) {  // M-10, CVE-2019-19921
   Scene scene;
   fs::create_directories("/tmp/rootfs/fake/sub");
   fs::remove("/tmp/rootfs/proc");
@@ -49,7 +49,8 @@ CHILD_TEST(proc_and_sysfs_want_a_real_directory,
   BOOST_TEST(mount_at("/tmp/rootfs/proc").type == "proc");
 }
 
-CHILD_TEST(nothing_may_cover_proc_but_what_the_list_allows, CLONE_NEWNS | CLONE_NEWPID) {  // M-9
+OCIRUN_CHILD_TEST(nothing_may_cover_proc_but_what_the_list_allows,
+                  CLONE_NEWNS | CLONE_NEWPID) {  // M-9
   Scene scene;
   fs::create_symlink("/proc", "/tmp/rootfs/data/way");
   fs::create_directories("/tmp/host/self/attr");
@@ -70,7 +71,8 @@ CHILD_TEST(nothing_may_cover_proc_but_what_the_list_allows, CLONE_NEWNS | CLONE_
   scene.mount(bind_of("/proc", "/proc", "rbind"));  // a real procfs, as with the host's pids
 }
 
-CHILD_TEST(destinations_stay_inside_the_root, CLONE_NEWNS) {  // CVE-2019-18837, CVE-2021-30465
+OCIRUN_CHILD_TEST(destinations_stay_inside_the_root,
+                  CLONE_NEWNS) {  // CVE-2019-18837, CVE-2021-30465
   Scene scene;
   fs::create_directories("/tmp/decoy");
   fs::create_symlink("/tmp/decoy", "/tmp/rootfs/absolute");
@@ -95,7 +97,7 @@ void with_locked_source(void (*body)(Scene& scene)) {
              }) == 0);
 }
 
-CHILD_TEST(locked_flags_are_kept, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(locked_flags_are_kept, CLONE_NEWNS) {
   with_locked_source([](Scene& scene) {
     scene.mount(bind_of("/data", "/mnt/locked", "bind,noexec"));
     for (const char* option : {"ro", "nosuid", "nodev", "noexec"})
@@ -107,7 +109,7 @@ CHILD_TEST(locked_flags_are_kept, CLONE_NEWNS) {
   });
 }
 
-CHILD_TEST(clearing_a_locked_flag_is_an_error_that_names_it, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(clearing_a_locked_flag_is_an_error_that_names_it, CLONE_NEWNS) {
   with_locked_source([](Scene& scene) {
     check_text(must_fail(scene.try_mount(bind_of("/data", "/mnt/locked", "bind,rw,suid,exec"))),
                "option \"rw\": the mount is ro and that is locked; option \"suid\": the mount is "
@@ -118,7 +120,7 @@ CHILD_TEST(clearing_a_locked_flag_is_an_error_that_names_it, CLONE_NEWNS) {
   });
 }
 
-CHILD_TEST(an_unmapped_gid_is_explained, CLONE_NEWNS) {  // M-15
+OCIRUN_CHILD_TEST(an_unmapped_gid_is_explained, CLONE_NEWNS) {  // M-15
   BOOST_TEST(run_in_child(
                  CLONE_NEWNS | CLONE_NEWUSER,
                  [] {
@@ -134,9 +136,9 @@ CHILD_TEST(an_unmapped_gid_is_explained, CLONE_NEWNS) {  // M-15
                  ChildMaps{"0 0 1", "0 0 1"}) == 0);
 }
 
-CHILD_TEST(a_foreign_sysfs_is_shown_read_only,
-           CLONE_NEWNS | CLONE_NEWUSER) {  // M-13, CVE-2023-25809
-  Scene scene;                             // the network namespace is the host's
+OCIRUN_CHILD_TEST(a_foreign_sysfs_is_shown_read_only,
+                  CLONE_NEWNS | CLONE_NEWUSER) {  // M-13, CVE-2023-25809
+  Scene scene;                                    // the network namespace is the host's
   MountContext context = scene.context();
   const Mount sysfs = mount_of("/sys", "sysfs", "sysfs", "nosuid,noexec,nodev");
   BOOST_TEST(!make_mount(context, sysfs, UniqueFd()).has_value());
@@ -151,7 +153,7 @@ CHILD_TEST(a_foreign_sysfs_is_shown_read_only,
   BOOST_TEST(seen > 0u);
 }
 
-CHILD_TEST(ids_of_a_bind_mount_are_mapped, CLONE_NEWNS) {  // M-8
+OCIRUN_CHILD_TEST(ids_of_a_bind_mount_are_mapped, CLONE_NEWNS) {  // M-8
   Scene scene;
   const UniqueFd user_namespace = shifted_user_namespace();
   must(sys::mount("tmpfs", "/tmp/host/below", "tmpfs", 0, nullptr));
@@ -174,7 +176,8 @@ CHILD_TEST(ids_of_a_bind_mount_are_mapped, CLONE_NEWNS) {  // M-8
              "only a bind mount");
 }
 
-CHILD_TEST(an_id_mapped_tree_of_the_parent_is_attached_in_a_user_namespace, CLONE_NEWNS) {  // M-8
+OCIRUN_CHILD_TEST(an_id_mapped_tree_of_the_parent_is_attached_in_a_user_namespace,
+                  CLONE_NEWNS) {  // M-8
   must(sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
   Scene::write("/mnt/file", "x");
   const Mount mount = bind_of("/data", "/mnt", "rbind,idmap,ro,nosuid,rprivate");
@@ -193,7 +196,7 @@ CHILD_TEST(an_id_mapped_tree_of_the_parent_is_attached_in_a_user_namespace, CLON
                  ChildMaps{"0 100000 65536", "0 100000 65536"}) == 0);
 }
 
-CHILD_TEST(a_bind_mount_cannot_be_uncovered_in_a_user_namespace, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_bind_mount_cannot_be_uncovered_in_a_user_namespace, CLONE_NEWNS) {
   must(sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
   fs::create_directories("/mnt/below");
   Scene::write("/mnt/below/secret", "secret");
@@ -212,7 +215,7 @@ CHILD_TEST(a_bind_mount_cannot_be_uncovered_in_a_user_namespace, CLONE_NEWNS) {
 }
 
 // Without detached mounts the name is resolved twice, and may have been moved in between.
-CHILD_TEST(a_destination_that_moved_while_mount2_worked_is_refused, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_destination_that_moved_while_mount2_worked_is_refused, CLONE_NEWNS) {
   Scene scene;
   fs::create_directories("/tmp/rootfs/now");
   fs::create_directories("/tmp/rootfs/before");
@@ -228,7 +231,7 @@ CHILD_TEST(a_destination_that_moved_while_mount2_worked_is_refused, CLONE_NEWNS)
 }
 
 // CVE-2021-30465, CVE-2024-45310: another container swaps a component of the destination.
-CHILD_TEST(a_raced_destination_never_leads_out, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_raced_destination_never_leads_out, CLONE_NEWNS) {
   for (const bool old_kernel : {false, true}) {
     BOOST_TEST(run_in_child(CLONE_NEWNS | CLONE_NEWPID, [old_kernel] {
                  Scene scene;

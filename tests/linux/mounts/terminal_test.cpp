@@ -66,16 +66,16 @@ void check_terminal() {
 
 BOOST_AUTO_TEST_SUITE(terminal)
 
-CHILD_TEST(a_terminal_is_of_the_containers_own_devpts, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_terminal_is_of_the_containers_own_devpts, CLONE_NEWNS) {
   check_terminal();
 }  // P-2, P-3
-CHILD_TEST(a_terminal_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWUSER) { check_terminal(); }
-CHILD_TEST(a_terminal_without_the_newer_calls, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_terminal_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWUSER) { check_terminal(); }
+OCIRUN_CHILD_TEST(a_terminal_without_the_newer_calls, CLONE_NEWNS) {
   refuse_system_calls({SYS_openat2, SYS_fsopen, SYS_open_tree, SYS_move_mount, SYS_mount_setattr});
   check_terminal();
 }
 
-CHILD_TEST(what_only_looks_like_ptmx_is_refused, CLONE_NEWNS) {  // CVE-2025-52565
+OCIRUN_CHILD_TEST(what_only_looks_like_ptmx_is_refused, CLONE_NEWNS) {  // CVE-2025-52565
   Scene scene;
   fs::create_directories("/tmp/rootfs/dev/pts");
   Scene::write("/tmp/rootfs/payload", "x");
@@ -96,7 +96,7 @@ CHILD_TEST(what_only_looks_like_ptmx_is_refused, CLONE_NEWNS) {  // CVE-2025-525
   check_text(error(), "/dev/pts/ptmx is not the ptmx of a devpts");
 }
 
-CHILD_TEST(the_console_is_never_reached_through_a_symlink, CLONE_NEWNS) {  // CVE-2025-52565
+OCIRUN_CHILD_TEST(the_console_is_never_reached_through_a_symlink, CLONE_NEWNS) {  // CVE-2025-52565
   Scene scene;
   Scene::write("/tmp/rootfs/payload", "payload");
   fs::create_symlink("/payload", "/tmp/rootfs/dev/console");
@@ -111,7 +111,7 @@ CHILD_TEST(the_console_is_never_reached_through_a_symlink, CLONE_NEWNS) {  // CV
   must(attach_console(*scene.root, *scene.procfs, terminal.slave));
 }
 
-CHILD_TEST(an_unmapped_owner_of_the_terminal_is_an_error, CLONE_NEWNS | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(an_unmapped_owner_of_the_terminal_is_an_error, CLONE_NEWNS | CLONE_NEWUSER) {
   Scene scene;
   scene.attach();
   mount_devpts(scene);
@@ -119,7 +119,7 @@ CHILD_TEST(an_unmapped_owner_of_the_terminal_is_an_error, CLONE_NEWNS | CLONE_NE
              "give the terminal to user 70000: change owner: invalid argument");
 }
 
-CHILD_TEST(one_descriptor_crosses_a_socket_of_any_path_length, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(one_descriptor_crosses_a_socket_of_any_path_length, CLONE_NEWNS) {
   must(sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
   const std::string deep = "/tmp/" + std::string(100, 'd') + "/" + std::string(150, 'e');
   fs::create_directories(deep);

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_namespace_of_that_kind_is_an_invalid_argument) {
   }
 }
 
-CHILD_TEST(a_namespace_that_was_bound_to_a_file_is_accepted, CLONE_NEWNS | CLONE_NEWUTS) {
+OCIRUN_CHILD_TEST(a_namespace_that_was_bound_to_a_file_is_accepted, CLONE_NEWNS | CLONE_NEWUTS) {
   const Scratch scratch;
   const std::string file = scratch.file("uts", "");
   must(sys::mount("/proc/self/ns/uts", file.c_str(), nullptr, MS_BIND, nullptr));

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(namespaces_that_an_ordinary_user_may_not_make_are_explained
 }
 
 // A user namespace has limits of its own, so the host's stay as they are.
-CHILD_TEST(a_limit_of_zero_is_named, CLONE_NEWUSER | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_limit_of_zero_is_named, CLONE_NEWUSER | CLONE_NEWNS) {
   const UniqueFd file(::open("/proc/sys/user/max_net_namespaces", O_WRONLY | O_CLOEXEC));
   BOOST_REQUIRE(::write(file.get(), "0", 1) == 1);
   BOOST_TEST(why_namespaces_are_refused(ENOSPC, CLONE_NEWUSER | CLONE_NEWNET)

@@ -137,8 +137,8 @@ BOOST_AUTO_TEST_CASE(what_belongs_to_one_interface_may_come_later) {
     BOOST_TEST(!is_interface_sysctl(sysctl(key)), key);
 }
 
-CHILD_TEST(values_arrive_in_the_containers_namespaces,
-           CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(values_arrive_in_the_containers_namespaces,
+                  CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID | CLONE_NEWNS) {
   const Sysctl wanted[] = {sysctl("net.ipv4.ip_default_ttl", "77"),
                            sysctl("net/ipv4/conf/lo/rp_filter", "2"),
                            sysctl("kernel.msgmax", "4096"), sysctl("kernel.domainname", "example")};
@@ -152,7 +152,7 @@ CHILD_TEST(values_arrive_in_the_containers_namespaces,
   BOOST_TEST(read("kernel/domainname") == "");
 }
 
-CHILD_TEST(a_cover_over_proc_sys_is_not_what_is_written_to, CLONE_NEWNET | CLONE_NEWNS)
+OCIRUN_CHILD_TEST(a_cover_over_proc_sys_is_not_what_is_written_to, CLONE_NEWNET | CLONE_NEWNS)
 // runc CVE-2025-52881
 {
   BOOST_REQUIRE(::mount("none", "/proc/sys", "tmpfs", 0, nullptr) == 0);
@@ -163,7 +163,7 @@ CHILD_TEST(a_cover_over_proc_sys_is_not_what_is_written_to, CLONE_NEWNET | CLONE
   BOOST_TEST(read("net/ipv4/ip_default_ttl") == "78");
 }
 
-CHILD_TEST(an_error_names_the_sysctl_its_value_and_the_reason, CLONE_NEWNET | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_error_names_the_sysctl_its_value_and_the_reason, CLONE_NEWNET | CLONE_NEWNS) {
   const Sysctl absent[] = {sysctl("net.ipv4.no_such_thing", "1")};
   const std::string message = must_fail(write_sysctls(absent));
   BOOST_TEST(

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(names_of_interfaces_are_those_that_the_kernel_takes)  // L-
   BOOST_TEST(!is_valid_interface_name(std::string_view("a\0b", 3)));
 }
 
-CHILD_TEST(the_loopback_device_of_a_new_namespace_works, CLONE_NEWNET)  // L-8
+OCIRUN_CHILD_TEST(the_loopback_device_of_a_new_namespace_works, CLONE_NEWNET)  // L-8
 {
   const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -140,7 +140,7 @@ CHILD_TEST(the_loopback_device_of_a_new_namespace_works, CLONE_NEWNET)  // L-8
   must(bring_loopback_up());
 }
 
-CHILD_TEST(setting_lo_up_needs_a_capability, CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(setting_lo_up_needs_a_capability, CLONE_NEWNET) {
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
   BOOST_TEST(
       must_fail(bring_loopback_up()) ==
@@ -149,7 +149,7 @@ CHILD_TEST(setting_lo_up_needs_a_capability, CLONE_NEWNET) {
       "permitted");
 }
 
-CHILD_TEST(a_moved_device_has_its_new_name_its_addresses_and_is_up, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_moved_device_has_its_new_name_its_addresses_and_is_up, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -180,18 +180,18 @@ CHILD_TEST(a_moved_device_has_its_new_name_its_addresses_and_is_up, CLONE_NEWNET
   BOOST_TEST(!v6.contains("tentative fd00"), v6);
 }
 
-CHILD_TEST(the_caller_stays_in_its_own_namespace, CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(the_caller_stays_in_its_own_namespace, CLONE_NEWNET) {
   const Moves moves;
   make_device();
   struct stat before{}, after{};
   BOOST_REQUIRE(::stat("/proc/self/ns/net", &before) == 0);
   moves.move("web0", "web0");
-  static_cast<void>(moves.error("web0", "web0"));  // it is gone
+  ignore(moves.error("web0", "web0"));  // it is gone
   BOOST_REQUIRE(::stat("/proc/self/ns/net", &after) == 0);
   BOOST_TEST(before.st_ino == after.st_ino);
 }
 
-CHILD_TEST(a_template_gets_a_free_number, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_template_gets_a_free_number, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -201,8 +201,8 @@ CHILD_TEST(a_template_gets_a_free_number, CLONE_NEWNET)  // L-29
   BOOST_TEST(show_in(moves.target, "addr show dev eth1").contains("eth1:x"));
 }
 
-CHILD_TEST(a_name_that_is_taken_is_an_error_and_the_device_comes_back_as_it_was,
-           CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_name_that_is_taken_is_an_error_and_the_device_comes_back_as_it_was,
+                  CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -224,7 +224,7 @@ CHILD_TEST(a_name_that_is_taken_is_an_error_and_the_device_comes_back_as_it_was,
   BOOST_TEST(!show_in(moves.target, "link").contains("oci"));
 }
 
-CHILD_TEST(a_device_that_was_down_is_down_again_after_an_error, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_device_that_was_down_is_down_again_after_an_error, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -236,7 +236,7 @@ CHILD_TEST(a_device_that_was_down_is_down_again_after_an_error, CLONE_NEWNET)  /
   BOOST_TEST(!show("link show web0").contains(",UP"));
 }
 
-CHILD_TEST(an_address_that_the_container_cannot_have_is_an_error, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(an_address_that_the_container_cannot_have_is_an_error, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -254,7 +254,7 @@ CHILD_TEST(an_address_that_the_container_cannot_have_is_an_error, CLONE_NEWNET) 
   BOOST_TEST(!has_device_in(moves.target, "web0"));
 }
 
-CHILD_TEST(the_old_name_may_be_taken_in_the_container, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(the_old_name_may_be_taken_in_the_container, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -264,14 +264,14 @@ CHILD_TEST(the_old_name_may_be_taken_in_the_container, CLONE_NEWNET)  // L-29
   BOOST_TEST(has_device_in(moves.target, "net0"));
 }
 
-CHILD_TEST(a_missing_device_is_named, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_missing_device_is_named, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   BOOST_TEST(moves.error("web0", "eth0") ==
              "move it into the container as eth0: netlink: no such device");
 }
 
-CHILD_TEST(a_device_that_must_not_leave_stays, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_device_that_must_not_leave_stays, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   must(bring_loopback_up());
@@ -281,14 +281,14 @@ CHILD_TEST(a_device_that_must_not_leave_stays, CLONE_NEWNET)  // L-29
   BOOST_TEST(show("addr show dev lo").contains("127.0.0.1/8"));
 }
 
-CHILD_TEST(a_file_that_is_no_network_namespace_is_refused, CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(a_file_that_is_no_network_namespace_is_refused, CLONE_NEWNET) {
   make_device();
   const Moves moves{.target = UniqueFd(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC))};
   BOOST_TEST(moves.error("web0", "eth0").contains("invalid argument"));
   BOOST_TEST(has_device("web0"));
 }
 
-CHILD_TEST(a_returned_device_has_its_old_name_and_its_addresses, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_returned_device_has_its_old_name_and_its_addresses, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -307,7 +307,7 @@ CHILD_TEST(a_returned_device_has_its_old_name_and_its_addresses, CLONE_NEWNET)  
 }
 
 // The kernel refuses to move a bridge, so delete would never succeed.
-CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -321,7 +321,7 @@ CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEW
 }
 
 // The states in which the program leaves a device if it is killed after each line of the journal.
-CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)  // L-29
 {
   const UniqueFd target = make_namespace();
   make_device();
@@ -363,8 +363,8 @@ CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)
   }
 }
 
-CHILD_TEST(a_device_that_was_removed_is_told_once_and_another_one_is_not_taken_for_it,
-           CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(a_device_that_was_removed_is_told_once_and_another_one_is_not_taken_for_it,
+                  CLONE_NEWNET) {
   const Moves moves;
   make_device();
   moves.move("web0", "eth0");
@@ -375,7 +375,8 @@ CHILD_TEST(a_device_that_was_removed_is_told_once_and_another_one_is_not_taken_f
   BOOST_TEST(moves.bring_back().empty());
 }
 
-CHILD_TEST(a_name_that_was_taken_on_the_host_is_an_error_until_it_is_free, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_name_that_was_taken_on_the_host_is_an_error_until_it_is_free,
+                  CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -397,7 +398,7 @@ CHILD_TEST(a_name_that_was_taken_on_the_host_is_an_error_until_it_is_free, CLONE
   BOOST_TEST(addresses_of("web0").contains("10.9.0.2/24"));
 }
 
-CHILD_TEST(without_its_namespace_a_device_is_sought_on_the_host, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(without_its_namespace_a_device_is_sought_on_the_host, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();
@@ -406,7 +407,7 @@ CHILD_TEST(without_its_namespace_a_device_is_sought_on_the_host, CLONE_NEWNET)  
              boost::test_tools::per_element());
 }
 
-CHILD_TEST(a_device_with_many_addresses_keeps_them_all, CLONE_NEWNET)  // L-29
+OCIRUN_CHILD_TEST(a_device_with_many_addresses_keeps_them_all, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
   make_device();

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_exact)  // P-10
     BOOST_TEST(!capability_number(name), name);
 }
 
-CHILD_TEST(what_is_grantable_is_what_the_process_has, 0) {
+OCIRUN_CHILD_TEST(what_is_grantable_is_what_the_process_has, 0) {
   const GrantableCapabilities grantable =
       must(grantable_capabilities(CapabilitySet::from_bits(~std::uint64_t{0})));
   BOOST_TEST((grantable.bounding == status_set("CapBnd")));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(sets_that_contradict_each_other_are_told_by_the_set_that_lo
   BOOST_TEST(describe_ungranted(find_ungranted(complete, all)).empty());
 }
 
-CHILD_TEST(dropping_the_bounding_set_leaves_exactly_what_is_kept, 0) {
+OCIRUN_CHILD_TEST(dropping_the_bounding_set_leaves_exactly_what_is_kept, 0) {
   const CapabilitySet keep = set_of({CAP_CHOWN, CAP_SETPCAP, CAP_BPF});
   must(drop_bounding_set(keep));
   BOOST_TEST((status_set("CapBnd") == keep));
@@ -157,7 +157,7 @@ CHILD_TEST(dropping_the_bounding_set_leaves_exactly_what_is_kept, 0) {
   BOOST_TEST(status_set("CapBnd").empty());
 }
 
-CHILD_TEST(dropping_needs_cap_setpcap_and_says_so, 0) {
+OCIRUN_CHILD_TEST(dropping_needs_cap_setpcap_and_says_so, 0) {
   must(set_capabilities({}));
   BOOST_TEST(must_fail(drop_bounding_set({})) ==
              "drop CAP_CHOWN from the bounding set (needs CAP_SETPCAP): operation not permitted");
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(each_of_the_five_sets_is_exact_for_user_and_root, *needs_ro
                  }) == 0);
 }
 
-CHILD_TEST(ids_and_groups_are_exact_and_inherited_groups_are_gone, 0)  // P-21
+OCIRUN_CHILD_TEST(ids_and_groups_are_exact_and_inherited_groups_are_gone, 0)  // P-21
 {
   const Gid more[] = {id<Gid>(7), id<Gid>(4000000000)};
   must(set_groups(more));
@@ -207,7 +207,7 @@ CHILD_TEST(ids_and_groups_are_exact_and_inherited_groups_are_gone, 0)  // P-21
   BOOST_TEST(::prctl(PR_GET_KEEPCAPS) == 0);
 }
 
-CHILD_TEST(an_empty_list_clears_the_groups, 0)  // P-21
+OCIRUN_CHILD_TEST(an_empty_list_clears_the_groups, 0)  // P-21
 {
   const Gid before[] = {id<Gid>(7)};
   must(set_groups(before));
@@ -215,7 +215,7 @@ CHILD_TEST(an_empty_list_clears_the_groups, 0)  // P-21
   BOOST_TEST(status_line("Groups").find_first_not_of(' ') == std::string::npos);
 }
 
-CHILD_TEST(an_unmapped_user_is_refused_with_its_field, CLONE_NEWUSER)  // P-19
+OCIRUN_CHILD_TEST(an_unmapped_user_is_refused_with_its_field, CLONE_NEWUSER)  // P-19
 {
   BOOST_TEST(must_fail(become_user(id<Uid>(70000), {})) ==
              "/process/user/uid: become user 70000 (not mapped by /linux/uidMappings): invalid"
@@ -224,7 +224,7 @@ CHILD_TEST(an_unmapped_user_is_refused_with_its_field, CLONE_NEWUSER)  // P-19
   BOOST_TEST(group.starts_with("/process/user/gid: become group 70000"));
 }
 
-CHILD_TEST(an_unprivileged_change_of_user_is_refused, 0) {
+OCIRUN_CHILD_TEST(an_unprivileged_change_of_user_is_refused, 0) {
   become(1000, {});
   BOOST_TEST(must_fail(become_user({}, {})).find("not permitted") != std::string::npos);
   BOOST_TEST(::getuid() == 1000U);

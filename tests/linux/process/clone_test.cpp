@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(each_flag_gives_a_namespace_of_its_own_and_no_other, *needs
   }
 }
 
-CHILD_TEST(the_first_process_of_a_pid_namespace_has_the_number_one, 0) {
+OCIRUN_CHILD_TEST(the_first_process_of_a_pid_namespace_has_the_number_one, 0) {
   const Child child = must(clone_process(CLONE_NEWPID, Fd{}, Parentage::kMine));
   if (child.pid == 0) ::_exit(::getpid() == 1 && ::getppid() == 0 ? 0 : 1);
   BOOST_TEST(must(wait_for_child(child.pid)) == 0);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_stage_leaves_a_sibling_that_its_parent_collects) {
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(init))) == 33);
 }
 
-CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
+OCIRUN_CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
   const Pipe pipe = must(make_pipe());
   const Child stage = must(clone_process(0, Fd{}, Parentage::kMine));
   if (stage.pid == 0) {
@@ -153,13 +153,15 @@ CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
 }
 
 // In a forked child, because the refused system call stays refused.
-CHILD_TEST(a_child_is_born_in_the_cgroup_that_was_given, CLONE_NEWNS) { check_birth_in_cgroup(); }
-CHILD_TEST(without_clone3_a_child_waits_until_it_was_moved, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_child_is_born_in_the_cgroup_that_was_given, CLONE_NEWNS) {
+  check_birth_in_cgroup();
+}
+OCIRUN_CHILD_TEST(without_clone3_a_child_waits_until_it_was_moved, CLONE_NEWNS) {
   refuse_system_calls({SYS_clone3});
   check_birth_in_cgroup();
 }
 
-CHILD_TEST(without_clone3_a_directory_that_is_no_cgroup_is_an_error_too, 0) {
+OCIRUN_CHILD_TEST(without_clone3_a_directory_that_is_no_cgroup_is_an_error_too, 0) {
   const Scratch scratch;
   const UniqueFd directory = scratch.open();
   refuse_system_calls({SYS_clone3});

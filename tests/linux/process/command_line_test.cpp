@@ -54,7 +54,7 @@ std::string up_to_nul(const std::string& text) { return text.c_str(); }
 
 BOOST_AUTO_TEST_SUITE(command_line)
 
-CHILD_TEST(words_and_environment_are_overwritten_whatever_their_length, 0) {
+OCIRUN_CHILD_TEST(words_and_environment_are_overwritten_whatever_their_length, 0) {
   for (std::size_t length = 0; length < 30; ++length) {
     Memory memory({std::string(length, 's')}, {"PASSWORD=secret", "TOKEN=secret"});
     memory.command_line().forget();
@@ -67,7 +67,7 @@ CHILD_TEST(words_and_environment_are_overwritten_whatever_their_length, 0) {
   }
 }
 
-CHILD_TEST(a_process_may_forget_twice_and_without_an_environment, 0) {
+OCIRUN_CHILD_TEST(a_process_may_forget_twice_and_without_an_environment, 0) {
   Memory memory({"run", "--env", "secret-word"}, {});
   const CommandLine command_line = memory.command_line();
   command_line.forget();
@@ -78,7 +78,7 @@ CHILD_TEST(a_process_may_forget_twice_and_without_an_environment, 0) {
   BOOST_TEST(up_to_nul(tiny.shown_words()) == "");
 }
 
-CHILD_TEST(nothing_is_overwritten_where_the_kernel_gave_no_words, 0) {
+OCIRUN_CHILD_TEST(nothing_is_overwritten_where_the_kernel_gave_no_words, 0) {
   ::setenv("KEPT", "1", 1);
   std::vector<char*> none{nullptr};
   CommandLine(none.data()).forget();

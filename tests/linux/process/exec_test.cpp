@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(descriptors_beyond_the_limit_are_closed_too) {
 }
 
 // Neither close_range nor a /proc: every number that the limit allows.
-CHILD_TEST(descriptors_are_closed_by_number_where_nothing_lists_them, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(descriptors_are_closed_by_number_where_nothing_lists_them, CLONE_NEWNS) {
   must(sys::mount("tmpfs", "/proc", "tmpfs", 0, nullptr));
   BOOST_TEST(status_of([] {
                occupy(60);
@@ -202,7 +202,7 @@ CHILD_TEST(descriptors_are_closed_by_number_where_nothing_lists_them, CLONE_NEWN
 }
 
 // Like init, whose /proc is still that of its parent's pid namespace.
-CHILD_TEST(descriptors_are_listed_in_a_new_pid_namespace, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(descriptors_are_listed_in_a_new_pid_namespace, CLONE_NEWPID) {
   BOOST_TEST(status_of([] {
                occupy(700);
                const rlimit low{64, 64};

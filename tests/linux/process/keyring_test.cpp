@@ -36,7 +36,7 @@ std::string describe(long key) {
 
 BOOST_AUTO_TEST_SUITE(keyrings)
 
-CHILD_TEST(each_join_makes_a_keyring_of_its_own, 0) {
+OCIRUN_CHILD_TEST(each_join_makes_a_keyring_of_its_own, 0) {
   if (!has_keyrings()) return;
   must(join_session_keyring());
   const long first = session();
@@ -47,7 +47,7 @@ CHILD_TEST(each_join_makes_a_keyring_of_its_own, 0) {
   BOOST_TEST(first != second);
 }
 
-CHILD_TEST(only_its_possessor_has_rights, 0) {
+OCIRUN_CHILD_TEST(only_its_possessor_has_rights, 0) {
   if (!has_keyrings()) return;
   must(join_session_keyring());
   // type;uid;gid;permissions;description
@@ -68,7 +68,7 @@ CHILD_TEST(only_its_possessor_has_rights, 0) {
 }
 
 // Planted under the name that a runtime would ask for, with search rights for everybody.
-CHILD_TEST(a_planted_keyring_is_never_joined, 0) {
+OCIRUN_CHILD_TEST(a_planted_keyring_is_never_joined, 0) {
   if (!has_keyrings()) return;
   const long planted = ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "_ses");
   BOOST_REQUIRE(planted > 0);

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(what_is_enabled_agrees_with_the_kernels_list) {
   BOOST_TEST(selinux_enabled() == kernel_lists("selinux"));
 }
 
-CHILD_TEST(a_profile_without_apparmor_is_refused_and_names_the_field, 0)  // P-9
+OCIRUN_CHILD_TEST(a_profile_without_apparmor_is_refused_and_names_the_field, 0)  // P-9
 {
   if (apparmor_enabled()) return;
   BOOST_TEST(must_fail(check_lsm("web", "")) ==
@@ -66,7 +66,7 @@ CHILD_TEST(a_profile_without_apparmor_is_refused_and_names_the_field, 0)  // P-9
   must(set_apparmor_on_exec(""));
 }
 
-CHILD_TEST(a_profile_that_is_not_loaded_is_an_error_that_says_so, 0)  // P-9
+OCIRUN_CHILD_TEST(a_profile_that_is_not_loaded_is_an_error_that_says_so, 0)  // P-9
 {
   if (!apparmor_enabled()) return;
   const std::string message = must_fail(set_apparmor_on_exec("ocirun-no-such-profile"));
@@ -74,7 +74,7 @@ CHILD_TEST(a_profile_that_is_not_loaded_is_an_error_that_says_so, 0)  // P-9
   must(set_apparmor_on_exec("unconfined"));
 }
 
-CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
+OCIRUN_CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
 {
   if (selinux_enabled()) return;
   const std::string label = "system_u:system_r:container_t:s0:c1,c2";
@@ -86,7 +86,7 @@ CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
 }
 
 // Init sets labels after changing to the container's root, so a /sys of the image must not matter.
-CHILD_TEST(the_kernel_and_not_sys_answers_what_is_written, CLONE_NEWNS)  // P-9, P-16
+OCIRUN_CHILD_TEST(the_kernel_and_not_sys_answers_what_is_written, CLONE_NEWNS)  // P-9, P-16
 {
   ProcfsOnDemand procfs;
   must(procfs.get());
@@ -105,7 +105,7 @@ CHILD_TEST(the_kernel_and_not_sys_answers_what_is_written, CLONE_NEWNS)  // P-9,
     must(linux::set_selinux_on_exec(procfs, own_label("current")));
 }
 
-CHILD_TEST(the_own_label_may_be_set_again, 0)  // P-16
+OCIRUN_CHILD_TEST(the_own_label_may_be_set_again, 0)  // P-16
 {
   if (!selinux_enabled()) return;
   const std::string label = own_label("current");

@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_process_with_another_start_time_leaves_no_descriptor) {
 
 // Another process gets the same pid. Neither is_alive() nor send_signal() may take it for the first
 // process.
-CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) {
   must(sys::mount("proc", "/proc", "proc", 0, nullptr));
   ProcessIdentity first;
   {
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_process_is_told_by_its_pidfd) {
   BOOST_TEST(::poll(&wanted, 1, kHangSeconds * 1000) == 1);
 }
 
-CHILD_TEST(the_end_of_a_process_is_looked_for_before_linux_5_3, 0) {
+OCIRUN_CHILD_TEST(the_end_of_a_process_is_looked_for_before_linux_5_3, 0) {
   refuse_system_calls({SYS_pidfd_open});
   an_end_comes_when_the_process_has_ended();
   const Victim victim;
@@ -309,26 +309,26 @@ void signals_arrive() {
 
 }  // namespace
 
-CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE_NEWNS) {
   must(sys::mount("proc", "/proc", "proc", 0, nullptr));
   who_takes_over_a_listed_number_lives();
 }
-CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled_without_pidfds,
-           CLONE_NEWPID | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled_without_pidfds,
+                  CLONE_NEWPID | CLONE_NEWNS) {
   must(sys::mount("proc", "/proc", "proc", 0, nullptr));
   refuse_system_calls({SYS_pidfd_open}, EPERM);
   who_takes_over_a_listed_number_lives();
 }
 
-CHILD_TEST(signals_arrive_where_a_filter_refuses_pidfd_open, 0) {
+OCIRUN_CHILD_TEST(signals_arrive_where_a_filter_refuses_pidfd_open, 0) {
   refuse_system_calls({SYS_pidfd_open}, EPERM);
   signals_arrive();
 }
-CHILD_TEST(signals_arrive_where_a_filter_refuses_pidfd_send_signal, 0) {
+OCIRUN_CHILD_TEST(signals_arrive_where_a_filter_refuses_pidfd_send_signal, 0) {
   refuse_system_calls({SYS_pidfd_send_signal}, EPERM);
   signals_arrive();
 }
-CHILD_TEST(signals_arrive_where_pidfd_send_signal_is_absent, 0) {
+OCIRUN_CHILD_TEST(signals_arrive_where_pidfd_send_signal_is_absent, 0) {
   refuse_system_calls({SYS_pidfd_send_signal});
   signals_arrive();
 }

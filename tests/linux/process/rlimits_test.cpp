@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(sixteen_names_and_each_its_own_number)  // P-8
     BOOST_TEST(!rlimit_resource(name), name);
 }
 
-CHILD_TEST(both_limits_are_set_exactly, 0)  // P-8
+OCIRUN_CHILD_TEST(both_limits_are_set_exactly, 0)  // P-8
 {
   must(set_rlimit(0, {.resource = RLIMIT_NOFILE, .soft = 100, .hard = 200}));
   must(set_rlimit(0, {.resource = RLIMIT_CORE, .soft = 0, .hard = RLIM64_INFINITY}));
@@ -42,7 +42,7 @@ CHILD_TEST(both_limits_are_set_exactly, 0)  // P-8
   BOOST_TEST((limit.rlim_max == RLIM_INFINITY));
 }
 
-CHILD_TEST(a_parent_sets_the_limits_of_its_child, 0) {
+OCIRUN_CHILD_TEST(a_parent_sets_the_limits_of_its_child, 0) {
   const int parent = ::getpid();
   const int status = run_in_child(
       0, [&] { must(set_rlimit(parent, {.resource = RLIMIT_NPROC, .soft = 500, .hard = 1000})); });
@@ -53,13 +53,13 @@ CHILD_TEST(a_parent_sets_the_limits_of_its_child, 0) {
   BOOST_TEST(limit.rlim_max == 1000U);
 }
 
-CHILD_TEST(a_soft_limit_above_the_hard_one_is_refused, 0) {
+OCIRUN_CHILD_TEST(a_soft_limit_above_the_hard_one_is_refused, 0) {
   BOOST_TEST(must_fail(set_rlimit(0, {.resource = RLIMIT_CPU, .soft = 3, .hard = 2})) ==
              "set RLIMIT_CPU to soft 3, hard 2 (the soft limit may not be above the hard limit):"
              " invalid argument");
 }
 
-CHILD_TEST(raising_without_the_capability_says_what_it_needs, 0) {
+OCIRUN_CHILD_TEST(raising_without_the_capability_says_what_it_needs, 0) {
   must(set_rlimit(0, {.resource = RLIMIT_STACK, .soft = 1 << 20, .hard = 1 << 20}));
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
   const std::string message =
@@ -69,7 +69,7 @@ CHILD_TEST(raising_without_the_capability_says_what_it_needs, 0) {
   BOOST_TEST(message.ends_with(": operation not permitted"));
 }
 
-CHILD_TEST(the_limit_that_is_refused_is_named_by_its_pointer, 0) {
+OCIRUN_CHILD_TEST(the_limit_that_is_refused_is_named_by_its_pointer, 0) {
   const std::string message =
       must_fail(set_rlimits(0, {{.resource = RLIMIT_STACK, .soft = 1 << 20, .hard = 1 << 20},
                                 {.resource = RLIMIT_CPU, .soft = 3, .hard = 2}}));

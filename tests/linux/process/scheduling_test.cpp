@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_names_are_those_of_the_specification)  // P-15, P-17, L
   BOOST_TEST(!memory_policy_flag("MPOL_F_NODE"));
 }
 
-CHILD_TEST(a_batch_scheduler_with_a_nice_value_is_in_force, 0)  // P-15
+OCIRUN_CHILD_TEST(a_batch_scheduler_with_a_nice_value_is_in_force, 0)  // P-15
 {
   Scheduler wanted = scheduler("SCHED_BATCH");
   wanted.nice = 7;
@@ -99,7 +99,7 @@ CHILD_TEST(a_batch_scheduler_with_a_nice_value_is_in_force, 0)  // P-15
   BOOST_TEST(::getpriority(PRIO_PROCESS, 0) == 7);
 }
 
-CHILD_TEST(a_scheduler_that_needs_a_capability_says_so, 0) {
+OCIRUN_CHILD_TEST(a_scheduler_that_needs_a_capability_says_so, 0) {
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
   Scheduler wanted = scheduler("SCHED_FIFO");
   wanted.priority = 10;
@@ -107,20 +107,20 @@ CHILD_TEST(a_scheduler_that_needs_a_capability_says_so, 0) {
   BOOST_TEST(message.starts_with("set scheduler SCHED_FIFO (needs CAP_SYS_NICE"));
 }
 
-CHILD_TEST(a_policy_that_no_kernel_has_is_an_error, 0)  // P-15
+OCIRUN_CHILD_TEST(a_policy_that_no_kernel_has_is_an_error, 0)  // P-15
 {
   BOOST_TEST(must_fail(set_scheduler(scheduler("SCHED_ISO"))) ==
              "set scheduler SCHED_ISO (no mainline kernel implements it): invalid argument");
 }
 
-CHILD_TEST(an_io_priority_is_in_force, 0)  // P-17
+OCIRUN_CHILD_TEST(an_io_priority_is_in_force, 0)  // P-17
 {
   must(set_io_priority({.io_class = kBestEffort, .priority = 6}));
   const long value = ::syscall(SYS_ioprio_get, kWhoProcess, 0);
   BOOST_TEST(value == (long{kBestEffort} << 13 | 6));
 }
 
-CHILD_TEST(an_io_priority_that_needs_a_capability_says_so, 0) {
+OCIRUN_CHILD_TEST(an_io_priority_that_needs_a_capability_says_so, 0) {
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
   const std::string message = must_fail(set_io_priority({.io_class = kRealTime, .priority = 0}));
   BOOST_TEST(message ==
@@ -128,7 +128,7 @@ CHILD_TEST(an_io_priority_that_needs_a_capability_says_so, 0) {
              " CAP_SYS_ADMIN): operation not permitted");
 }
 
-CHILD_TEST(an_affinity_is_set_and_undone, 0)  // P-18
+OCIRUN_CHILD_TEST(an_affinity_is_set_and_undone, 0)  // P-18
 {
   const std::string before = allowed_cpus();
   must(set_cpu_affinity(must(NumberSet::parse("0"))));
@@ -137,18 +137,18 @@ CHILD_TEST(an_affinity_is_set_and_undone, 0)  // P-18
   BOOST_TEST(allowed_cpus() == before);
 }
 
-CHILD_TEST(the_cpus_of_the_affinity_are_counted, 0) {
+OCIRUN_CHILD_TEST(the_cpus_of_the_affinity_are_counted, 0) {
   BOOST_TEST(must(count_cpus()) >= 1U);
   must(set_cpu_affinity(must(NumberSet::parse("0"))));
   BOOST_TEST(must(count_cpus()) == 1U);
 }
 
-CHILD_TEST(an_affinity_to_no_cpu_of_the_host_is_refused, 0) {
+OCIRUN_CHILD_TEST(an_affinity_to_no_cpu_of_the_host_is_refused, 0) {
   const std::string message = must_fail(set_cpu_affinity(must(NumberSet::parse("8000"))));
   BOOST_TEST(message.starts_with("set CPU affinity (none of these CPUs"));
 }
 
-CHILD_TEST(a_personality_changes_what_uname_says, 0)  // L-36
+OCIRUN_CHILD_TEST(a_personality_changes_what_uname_says, 0)  // L-36
 {
   must(set_personality(PER_LINUX32));
   utsname name{};
@@ -160,7 +160,7 @@ CHILD_TEST(a_personality_changes_what_uname_says, 0)  // L-36
   BOOST_TEST(::personality(0xFFFFFFFF) == PER_LINUX);
 }
 
-CHILD_TEST(a_memory_policy_is_in_force_or_the_kernel_has_none, 0)  // L-37
+OCIRUN_CHILD_TEST(a_memory_policy_is_in_force_or_the_kernel_has_none, 0)  // L-37
 {
   MemoryPolicy policy;
   policy.mode = memory_policy_mode("MPOL_BIND").value();
@@ -182,7 +182,7 @@ CHILD_TEST(a_memory_policy_is_in_force_or_the_kernel_has_none, 0)  // L-37
   BOOST_TEST(mode == MPOL_DEFAULT);
 }
 
-CHILD_TEST(a_memory_policy_for_no_node_of_the_host_is_refused, 0)  // L-37
+OCIRUN_CHILD_TEST(a_memory_policy_for_no_node_of_the_host_is_refused, 0)  // L-37
 {
   MemoryPolicy policy;
   policy.mode = memory_policy_mode("MPOL_BIND").value();

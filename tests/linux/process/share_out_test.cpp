@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(many_items_go_to_a_thread_for_each_cpu) {
   BOOST_TEST(work.threads.contains(::gettid()));
 }
 
-CHILD_TEST(without_threads_the_caller_does_all_the_work, 0) {
+OCIRUN_CHILD_TEST(without_threads_the_caller_does_all_the_work, 0) {
   const rlimit none{1, 1};
   BOOST_REQUIRE(::setrlimit(RLIMIT_NPROC, &none) == 0);
   BOOST_REQUIRE(::setresuid(4321, 4321, 4321) == 0);  // the limit does not hold for root

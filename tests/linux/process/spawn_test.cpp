@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_program_leads_a_session_and_has_three_descriptors) {
   BOOST_TEST(!session.contains("\n" + std::to_string(inheritable.get()) + "\n"));
 }
 
-CHILD_TEST(descriptors_that_have_each_others_numbers_change_places, 0) {
+OCIRUN_CHILD_TEST(descriptors_that_have_each_others_numbers_change_places, 0) {
   constexpr int kCount = 5;
   const Scratch scratch;
   std::vector<UniqueFd> files, before;
@@ -80,7 +80,7 @@ CHILD_TEST(descriptors_that_have_each_others_numbers_change_places, 0) {
   BOOST_TEST(slurp(scratch / "4") == "0123");
 }
 
-CHILD_TEST(a_descriptor_that_is_closed_is_an_error_and_no_child, 0) {
+OCIRUN_CHILD_TEST(a_descriptor_that_is_closed_is_an_error_and_no_child, 0) {
   const UniqueFd nothing = must(sys::open("/dev/null", O_RDWR));
   const ExecArguments arguments({"true"}, {});
   for (const int closed : {-1, 2000}) {
@@ -91,7 +91,7 @@ CHILD_TEST(a_descriptor_that_is_closed_is_an_error_and_no_child, 0) {
   BOOST_TEST(::waitpid(-1, nullptr, __WALL) == -1);
 }
 
-CHILD_TEST(a_program_gets_new_namespaces, 0) {
+OCIRUN_CHILD_TEST(a_program_gets_new_namespaces, 0) {
   const std::string script = "echo $$; readlink /proc/self/ns/net /proc/self/ns/ipc";
   const std::string same = said_by(script), other = said_by(script, kNamespaces);
   BOOST_TEST(!same.starts_with("1\n"));
@@ -100,7 +100,7 @@ CHILD_TEST(a_program_gets_new_namespaces, 0) {
   BOOST_TEST(same.substr(same.find('\n')) != other.substr(other.find('\n')));
 }
 
-CHILD_TEST(a_program_has_default_signals_and_the_callers_stay, 0) {
+OCIRUN_CHILD_TEST(a_program_has_default_signals_and_the_callers_stay, 0) {
   ::signal(SIGHUP, SIG_IGN);
   sigset_t blocked;
   ::sigemptyset(&blocked);
@@ -115,7 +115,7 @@ CHILD_TEST(a_program_has_default_signals_and_the_callers_stay, 0) {
   BOOST_TEST(::sigismember(&now, SIGUSR2) == 0);
 }
 
-CHILD_TEST(a_program_that_cannot_be_executed_is_an_error_and_no_child, 0) {
+OCIRUN_CHILD_TEST(a_program_that_cannot_be_executed_is_an_error_and_no_child, 0) {
   const UniqueFd nothing = must(sys::open("/dev/null", O_RDWR));
   const ExecArguments arguments({"x"}, {});
   const auto missing = spawn("/no/such", arguments, arguments.envp(), {nothing, nothing, nothing});
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_program_is_killed_when_its_parent_dies) {
       const ExecArguments arguments({"sleep", "1000"}, {});
       const auto child = spawn("/bin/sleep", arguments, arguments.envp(),
                                {*nothing, *nothing, *nothing}, namespaces);
-      if (child) static_cast<void>(sys::write_once(pids.writer, std::to_string(child->pid)));
+      if (child) ignore(sys::write_once(pids.writer, std::to_string(child->pid)));
       ::_exit(0);
     }
     pids.writer.reset();

@@ -75,7 +75,7 @@ inline std::filesystem::path requested_path(pid_t pid, const seccomp_data& data)
   char name[256] = "";
   const std::string memory = "/proc/" + std::to_string(pid) + "/mem";
   const int fd = ::open(memory.c_str(), O_RDONLY | O_CLOEXEC);
-  static_cast<void>(::pread(fd, name, sizeof name - 1, static_cast<off_t>(data.args[1])));
+  ignore(::pread(fd, name, sizeof name - 1, static_cast<off_t>(data.args[1])));
   ::close(fd);
   return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/fd/" +
                                        std::to_string(static_cast<int>(data.args[0]))) /

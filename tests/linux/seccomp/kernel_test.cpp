@@ -48,7 +48,7 @@ int errno_of(long result) { return result < 0 ? errno : 0; }
 
 BOOST_AUTO_TEST_SUITE(seccomp_in_the_kernel)
 
-CHILD_TEST(an_errno_is_felt, 0)  // S-1, S-2
+OCIRUN_CHILD_TEST(an_errno_is_felt, 0)  // S-1, S-2
 {
   SeccompProfile profile = allow_but(SeccompAction::kErrno, {"chdir"});
   profile.rules[0].errno_ret = EXDEV;
@@ -63,14 +63,14 @@ BOOST_AUTO_TEST_CASE(a_kill_is_felt, *needs_root())  // S-1
        {SeccompAction::kKillProcess, SeccompAction::kKillThread, SeccompAction::kTrap}) {
     const int status = run_in_child(0, [&] {
       load(allow_but(action, {"chdir"}));
-      static_cast<void>(::chdir("/"));
+      ignore(::chdir("/"));
       return 0;
     });
     BOOST_TEST(status == 128 + SIGSYS);
   }
 }
 
-CHILD_TEST(a_traced_call_without_a_tracer_is_enosys_and_a_logged_one_works, 0)  // S-1
+OCIRUN_CHILD_TEST(a_traced_call_without_a_tracer_is_enosys_and_a_logged_one_works, 0)  // S-1
 {
   load(allow_but(SeccompAction::kTrace, {"chdir"}));
   load(allow_but(SeccompAction::kLog, {"getppid"}));
@@ -78,7 +78,7 @@ CHILD_TEST(a_traced_call_without_a_tracer_is_enosys_and_a_logged_one_works, 0)  
   BOOST_TEST(::getppid() >= 0);
 }
 
-CHILD_TEST(a_tracer_gets_the_errno_of_the_profile_as_event_data, 0)  // S-2
+OCIRUN_CHILD_TEST(a_tracer_gets_the_errno_of_the_profile_as_event_data, 0)  // S-2
 {
   SeccompProfile profile = allow_but(SeccompAction::kTrace, {"chdir"});
   profile.rules[0].errno_ret = 77;
@@ -88,7 +88,7 @@ CHILD_TEST(a_tracer_gets_the_errno_of_the_profile_as_event_data, 0)  // S-2
     ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     ::raise(SIGSTOP);
-    static_cast<void>(load_seccomp(filter));
+    ignore(load_seccomp(filter));
     ::_exit(::chdir("/") == 0 ? 0 : 1);
   }
   int status = 0;
@@ -106,7 +106,7 @@ CHILD_TEST(a_tracer_gets_the_errno_of_the_profile_as_event_data, 0)  // S-2
 }
 
 // What the allow list of a container that only waits would be.
-CHILD_TEST(a_number_newer_than_the_profile_is_enosys_and_a_denied_one_eperm, 0)  // S-11
+OCIRUN_CHILD_TEST(a_number_newer_than_the_profile_is_enosys_and_a_denied_one_eperm, 0)  // S-11
 {
 #if defined(__SANITIZE_ADDRESS__) || OCIRUN_CLANG_SANITIZES
   BOOST_TEST_MESSAGE("skipped: AddressSanitizer needs mmap and sigaltstack, which the list denies");
@@ -124,7 +124,7 @@ CHILD_TEST(a_number_newer_than_the_profile_is_enosys_and_a_denied_one_eperm, 0) 
   ::_exit(good ? 0 : 1);
 }
 
-CHILD_TEST(a_listener_answers_for_the_process, 0)  // S-5
+OCIRUN_CHILD_TEST(a_listener_answers_for_the_process, 0)  // S-5
 {
   SeccompProfile profile = allow_but(SeccompAction::kNotify, {"chdir"});
   const Pipe pipe = must(make_pipe());
@@ -134,7 +134,7 @@ CHILD_TEST(a_listener_answers_for_the_process, 0)  // S-5
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     auto listener = load_seccomp(filter);
     const int fd = listener ? listener->get() : -1;
-    static_cast<void>(::write(pipe.writer.get(), &fd, sizeof fd));
+    ignore(::write(pipe.writer.get(), &fd, sizeof fd));
     ::_exit(::chdir("/nowhere") < 0 && errno == EXFULL ? 0 : 1);
   }
   int remote = -1;
@@ -152,14 +152,14 @@ CHILD_TEST(a_listener_answers_for_the_process, 0)  // S-5
   BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
-CHILD_TEST(tsync_and_a_listener_go_together, 0)  // S-4, S-5
+OCIRUN_CHILD_TEST(tsync_and_a_listener_go_together, 0)  // S-4, S-5
 {
   SeccompProfile profile = allow_but(SeccompAction::kNotify, {"chdir"});
   profile.flags = SECCOMP_FILTER_FLAG_TSYNC;
   BOOST_TEST(bool(load(profile)));
 }
 
-CHILD_TEST(every_flag_that_the_kernel_is_said_to_take_loads, 0)  // S-4
+OCIRUN_CHILD_TEST(every_flag_that_the_kernel_is_said_to_take_loads, 0)  // S-4
 {
   SeccompProfile profile = allow_but(SeccompAction::kNotify, {"chdir"});
   profile.flags = 0;
@@ -168,7 +168,7 @@ CHILD_TEST(every_flag_that_the_kernel_is_said_to_take_loads, 0)  // S-4
   BOOST_TEST(bool(load(profile)));
 }
 
-CHILD_TEST(without_no_new_privs_and_capability_the_error_says_what_it_needs, 0)  // S-12
+OCIRUN_CHILD_TEST(without_no_new_privs_and_capability_the_error_says_what_it_needs, 0)  // S-12
 {
   const SeccompFilter filter = compile(allow_but(SeccompAction::kErrno, {"chdir"}));
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
@@ -178,7 +178,7 @@ CHILD_TEST(without_no_new_privs_and_capability_the_error_says_what_it_needs, 0) 
   BOOST_TEST(::chdir("/") == 0);
 }
 
-CHILD_TEST(a_second_listener_is_refused_with_the_reason, 0) {
+OCIRUN_CHILD_TEST(a_second_listener_is_refused_with_the_reason, 0) {
   const auto profile = allow_but(SeccompAction::kNotify, {"chdir"});
   const UniqueFd first = load(profile);
   BOOST_TEST(must_fail(load_seccomp(compile(profile))).find("has a listener already") !=

@@ -95,14 +95,14 @@ inline Result<linux::Program> libseccomp_program(std::uint32_t architecture,
   if (!context) return fail(ENOMEM, "/linux/seccomp: libseccomp cannot start a filter");
   // A binary tree instead of a list. libseccomp 2.5's lists never load the number, and so never
   // match, when the first rule is for a call that the architecture lacks.
-  static_cast<void>(::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
+  ignore(::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   if (const std::uint32_t native = ::seccomp_arch_native(); architecture != native) {
     int error = ::seccomp_arch_add(context.get(), architecture);
     if (error == 0) error = ::seccomp_arch_remove(context.get(), native);
     if (error < 0) return fail(-error, "/linux/seccomp/architectures: choose {:#x}", architecture);
   }
   for (const linux::PreparedRule& rule : profile.rules)
-    for (const std::string* name : rule.names) TRY(add_rule(context, rule, *name));
+    for (const std::string* name : rule.names) OCIRUN_TRY(add_rule(context, rule, *name));
   return export_program(context);
 }
 

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(it_compiles_for_three_architectures_and_says_what_it_should
 
 #endif
 
-CHILD_TEST(a_program_runs_under_it, 0) {
+OCIRUN_CHILD_TEST(a_program_runs_under_it, 0) {
   const auto profile = engine_profile();
   if (!profile) return;
   std::vector<std::string> warnings;

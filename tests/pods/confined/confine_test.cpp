@@ -39,11 +39,11 @@ Result<void> confine(Fd report) { return confine_up_to(report, report.value); }
 /// Without CAP_SYS_ADMIN, which a container often lacks.
 Result<void> confine_without_mounts(Fd report) {
   constexpr std::uint64_t kSysAdmin = std::uint64_t{1} << 21;
-  TRY_ASSIGN(const auto grantable, linux::grantable_capabilities({}));
+  OCIRUN_TRY_ASSIGN(const auto grantable, linux::grantable_capabilities({}));
   linux::CapabilitySets sets;
   sets.permitted = sets.effective =
       linux::CapabilitySet::from_bits(grantable.permitted.bits() & ~kSysAdmin);
-  TRY(linux::set_capabilities(sets));
+  OCIRUN_TRY(linux::set_capabilities(sets));
   return confine(report);
 }
 
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(without_the_right_to_mount_the_root_has_numbers_of_descript
              }).text == "-1");
 }
 
-CHILD_TEST(where_nobody_has_no_id_the_process_stays_who_it_is_without_power, 0) {
+OCIRUN_CHILD_TEST(where_nobody_has_no_id_the_process_stays_who_it_is_without_power, 0) {
   const ChildMaps one{.uids = "0 0 1", .gids = "0 0 1"};
   BOOST_TEST(run_in_child(
                  CLONE_NEWUSER,

@@ -27,8 +27,7 @@ inline Said say_confined(const std::function<Result<void>(Fd)>& confine,
   if (child.pid == 0) {
     for (const int number : {SIGABRT, SIGSEGV, SIGSYS}) ::signal(number, SIG_DFL);  // not Boost's
     const auto confined = confine(pipe.writer);
-    static_cast<void>(
-        linux::write_all(pipe.writer, confined ? look() : confined.error().message()));
+    ignore(linux::write_all(pipe.writer, confined ? look() : confined.error().message()));
     ::_exit(0);
   }
   pipe.writer.reset();

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(the_checks_of_this_suite_can_fail) {
   BOOST_TEST(status("NoNewPrivs") == "NoNewPrivs:0");
 }
 
-CHILD_TEST(a_process_without_privileges_keeps_its_user_and_gets_nothing_back, 0) {
+OCIRUN_CHILD_TEST(a_process_without_privileges_keeps_its_user_and_gets_nothing_back, 0) {
   must(give_up_privileges());
   for (const std::string name : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"})
     BOOST_TEST(status(name) == name + ":0000000000000000");

@@ -29,7 +29,7 @@ inline Result<Exported> export_workload(Workload& workload, const ExportOptions&
                                         Result<Exported> (*to)(const ExportRequest&)) {
   Given given = options.given;
   given.bindings.parameters = options.parameters;
-  TRY(replace_parts(given, workload.pod));
+  OCIRUN_TRY(replace_parts(given, workload.pod));
   return to({.workload = workload,
              .given = given,
              .name = !options.name.empty()                 ? options.name

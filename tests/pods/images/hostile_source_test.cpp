@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_missing_temporary_directory_is_named) {
                  "temporary file in /nowhere"));
 }
 
-CHILD_TEST(a_full_temporary_directory_is_named, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_full_temporary_directory_is_named, CLONE_NEWNS) {
   const Scratch scratch;
   const std::string small = scratch / "small";
   ::mkdir(small.c_str(), 0700);

@@ -82,7 +82,7 @@ class LayoutScene {
     return find_in(directory(), reference);
   }
   static Result<pods::Image> find_in(const std::string& path, const std::string& reference = "") {
-    TRY_ASSIGN(const auto source, pods::ImageSource::open(HostPath(path)));
+    OCIRUN_TRY_ASSIGN(const auto source, pods::ImageSource::open(HostPath(path)));
     return source.find({.reference = reference});
   }
   const Scratch& scratch() const { return scratch_; }

@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(a_tree_of_2100_levels_is_copied_with_few_descriptors) {
              }) == 0);
 }
 
-CHILD_TEST(merged_layers_are_what_the_kernels_overlay_shows, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(merged_layers_are_what_the_kernels_overlay_shows, CLONE_NEWNS) {
   if (!can_mount_overlay()) return;
   const Scratch scratch;
   const Layers layers(scratch);
@@ -351,7 +351,7 @@ CHILD_TEST(merged_layers_are_what_the_kernels_overlay_shows, CLONE_NEWNS) {
              boost::test_tools::per_element());
 }
 
-CHILD_TEST(every_kind_of_file_replaces_every_other_as_in_the_kernels_overlay, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(every_kind_of_file_replaces_every_other_as_in_the_kernels_overlay, CLONE_NEWNS) {
   if (!can_mount_overlay()) return;
   const Scratch scratch;
   const Tree base(scratch / "base"), top(scratch / "top"), into(scratch / "into");
@@ -374,7 +374,7 @@ CHILD_TEST(every_kind_of_file_replaces_every_other_as_in_the_kernels_overlay, CL
              boost::test_tools::per_element());
 }
 
-CHILD_TEST(in_a_user_namespace_the_mark_is_a_user_attribute, CLONE_NEWNS | CLONE_NEWUSER) {
+OCIRUN_CHILD_TEST(in_a_user_namespace_the_mark_is_a_user_attribute, CLONE_NEWNS | CLONE_NEWUSER) {
   if (!can_mount_overlay()) return;
   const Scratch scratch;
   const Layers layers(scratch);

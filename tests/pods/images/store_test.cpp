@@ -272,7 +272,8 @@ BOOST_AUTO_TEST_CASE(devices_that_are_left_out_are_told_when_the_layer_is_unpack
   BOOST_TEST(must(scene.add()).devices_left_out == 0u);
 }
 
-CHILD_TEST(an_owner_that_a_user_namespace_does_not_have_is_told, CLONE_NEWUSER | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_owner_that_a_user_namespace_does_not_have_is_told,
+                  CLONE_NEWUSER | CLONE_NEWNS) {
   TarItem item = file("f");
   item.uid = 70000;
   const StoreScene scene({{item}});

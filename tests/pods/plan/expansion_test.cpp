@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_longest_string_passes_and_one_byte_more_does_not) {
   }
 }
 
-CHILD_TEST(the_sum_is_a_quarter_of_the_stack_and_at_most_6_mib, 0) {
+OCIRUN_CHILD_TEST(the_sum_is_a_quarter_of_the_stack_and_at_most_6_mib, 0) {
   ExpansionFixture scene;
   scene.set("A", std::string(100'000, 'x'));
   scene.container.args = std::vector<std::string>(100, "$(A)");

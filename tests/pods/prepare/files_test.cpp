@@ -86,13 +86,13 @@ BOOST_AUTO_TEST_CASE(hosts_and_hostname_name_the_pod) {
   }
 }
 
-CHILD_TEST(servers_at_loopback_addresses_are_of_the_host_alone, CLONE_NEWNS) {  // KN-9
+OCIRUN_CHILD_TEST(servers_at_loopback_addresses_are_of_the_host_alone, CLONE_NEWNS) {  // KN-9
   const std::string text =
       "search example.com\nnameserver 127.0.0.53\nnameserver 192.0.2.1\nnameserver ::1\n";
   BOOST_TEST(resolver(Network::kOwn, text) == "search example.com\nnameserver 192.0.2.1\n");
 }
 
-CHILD_TEST(the_hosts_network_has_the_hosts_servers, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_hosts_network_has_the_hosts_servers, CLONE_NEWNS) {
   BOOST_TEST(resolver(Network::kHost, "nameserver 127.0.0.53\n") == "nameserver 127.0.0.53\n");
 }
 

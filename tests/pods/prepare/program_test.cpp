@@ -107,13 +107,12 @@ BOOST_AUTO_TEST_CASE(a_program_whose_caller_is_killed_before_the_start_does_not_
   const Words words{scratch.script("program", "echo ran >" + scratch / "ran")};
   const pid_t caller = ::fork();
   if (caller == 0) {
-    static_cast<void>(
-        start_recorded_program(words, {.out = Fd{-1}, .err = Fd{-1}},
-                               [&](const linux::ProcessIdentity& process) -> Result<void> {
-                                 scratch.file("pid", std::to_string(process.pid));
-                                 ::raise(SIGKILL);
-                                 return {};
-                               }));
+    ignore(start_recorded_program(words, {.out = Fd{-1}, .err = Fd{-1}},
+                                  [&](const linux::ProcessIdentity& process) -> Result<void> {
+                                    scratch.file("pid", std::to_string(process.pid));
+                                    ::raise(SIGKILL);
+                                    return {};
+                                  }));
     ::_exit(1);
   }
   int status = 0;

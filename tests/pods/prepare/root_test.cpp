@@ -63,7 +63,7 @@ bool is_overlay(const std::string& path) {
 
 BOOST_AUTO_TEST_SUITE(roots, *needs_root())
 
-CHILD_TEST(a_root_is_an_overlay_that_begins_anew_with_each_run, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_root_is_an_overlay_that_begins_anew_with_each_run, CLONE_NEWNS) {
   RootScene scene;
   must(enter_own_mount_namespace());
   Root root = scene.root();

@@ -65,7 +65,7 @@ struct VolumesScene {
 
 BOOST_AUTO_TEST_SUITE(volumes)
 
-CHILD_TEST(an_empty_directory_has_its_mode_and_owner, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(an_empty_directory_has_its_mode_and_owner, CLONE_NEWNS) {
   for (const Reach reach : {Reach::kByPath, Reach::kMounted}) {
     const VolumesScene scene;
     const std::string source = scene.source(reach);
@@ -75,7 +75,7 @@ CHILD_TEST(an_empty_directory_has_its_mode_and_owner, CLONE_NEWNS) {
   }
 }
 
-CHILD_TEST(a_directory_in_memory_has_a_size_mode_and_owner, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_directory_in_memory_has_a_size_mode_and_owner, CLONE_NEWNS) {
   VolumesScene scene;
   scene.volume().in_memory = true;
   scene.volume().most_bytes = 1U << 20;
@@ -89,7 +89,8 @@ CHILD_TEST(a_directory_in_memory_has_a_size_mode_and_owner, CLONE_NEWNS) {
   BOOST_TEST(look(source).st_uid == 7u);
 }
 
-CHILD_TEST(a_directory_on_disk_with_a_limit_is_an_empty_filesystem_of_that_size, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_directory_on_disk_with_a_limit_is_an_empty_filesystem_of_that_size,
+                  CLONE_NEWNS) {
   if (find_program("mkfs.ext4").empty() || ::access("/dev/loop-control", W_OK) != 0) {
     BOOST_TEST_MESSAGE("skipped: needs e2fsprogs and loop devices");
     return;
@@ -137,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_bundle_names_a_directory_of_the_host_by_its_path) {
   BOOST_TEST(volumes.by_name.at("v").read_only);
 }
 
-CHILD_TEST(a_directory_of_the_host_stays_the_same_one_whatever_is_renamed, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_directory_of_the_host_stays_the_same_one_whatever_is_renamed, CLONE_NEWNS) {
   VolumesScene scene;
   scene.volume().kind = Volume::Source::kHost;
   scene.volume().source = scene.scratch / "host";
@@ -149,7 +150,7 @@ CHILD_TEST(a_directory_of_the_host_stays_the_same_one_whatever_is_renamed, CLONE
   BOOST_TEST(slurp(source + "/file") == "good");
 }
 
-CHILD_TEST(mounts_below_a_directory_are_shown_if_the_document_says_so, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(mounts_below_a_directory_are_shown_if_the_document_says_so, CLONE_NEWNS) {
   VolumesScene scene;
   ::mkdir((scene.scratch / "host/below").c_str(), 0755);
   BOOST_REQUIRE(::syscall(SYS_mount, "none", (scene.scratch / "host/below").c_str(), "tmpfs", 0UL,
@@ -236,7 +237,7 @@ BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  //
   BOOST_TEST(must_fail(mounts()).contains("there is no volume \"w\""));
 }
 
-CHILD_TEST(keys_of_a_document_are_files_in_memory, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(keys_of_a_document_are_files_in_memory, CLONE_NEWNS) {
   for (const Reach reach : {Reach::kByPath, Reach::kMounted}) {
     VolumesScene scene;
     scene.volume().kind = Volume::Source::kSecret;
@@ -299,7 +300,7 @@ BOOST_AUTO_TEST_CASE(items_of_one_key_and_mode_are_one_file_and_copies_have_a_li
   BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).contains("take more than 64 MiB"));
 }
 
-CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
   VolumesScene scene;
   scene.scratch.file("host/file", "one");
   SubPath part{.volume = "v",
@@ -322,7 +323,7 @@ CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
 }
 
 // CVE-2017-1002101, CVE-2021-25741
-CHILD_TEST(a_part_of_a_volume_is_never_outside_of_it, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_part_of_a_volume_is_never_outside_of_it, CLONE_NEWNS) {
   VolumesScene scene;
   ::mkdir((scene.scratch / "outside").c_str(), 0755);
   scene.scratch.file("outside/secret", "bad");

@@ -104,7 +104,7 @@ Answer http_status(const std::string& status) {
 
 BOOST_AUTO_TEST_SUITE(probes_ask)
 
-CHILD_TEST(an_http_status_from_200_to_399_is_a_success, kNamespaces) {
+OCIRUN_CHILD_TEST(an_http_status_from_200_to_399_is_a_success, kNamespaces) {
   bring_network_up();
   for (const char* status :
        {"200 OK", "204 No Content", "302 Found\r\nLocation: http://192.0.2.1/"}) {
@@ -117,14 +117,14 @@ CHILD_TEST(an_http_status_from_200_to_399_is_a_success, kNamespaces) {
   BOOST_TEST(!http_status("503 Service Unavailable").is_success);
 }
 
-CHILD_TEST(path_and_headers_are_those_of_the_probe, kNamespaces) {
+OCIRUN_CHILD_TEST(path_and_headers_are_those_of_the_probe, kNamespaces) {
   bring_network_up();
   const Server server("HTTP/1.1 REQUEST\r\nContent-Length: 0\r\n\r\n");
   BOOST_TEST(answer_of(http(server.port, "/health")).is_success);
   BOOST_TEST(!answer_of(http(server.port, "/other")).is_success);
 }
 
-CHILD_TEST(a_port_that_nobody_opens_is_a_failure_with_its_reason, kNamespaces) {
+OCIRUN_CHILD_TEST(a_port_that_nobody_opens_is_a_failure_with_its_reason, kNamespaces) {
   bring_network_up();
   for (const Probe& probe : {http(9), tcp(9)}) {
     const Answer answer = answer_of(probe);
@@ -133,13 +133,13 @@ CHILD_TEST(a_port_that_nobody_opens_is_a_failure_with_its_reason, kNamespaces) {
   }
 }
 
-CHILD_TEST(a_port_that_accepts_a_connection_is_a_success, kNamespaces) {
+OCIRUN_CHILD_TEST(a_port_that_accepts_a_connection_is_a_success, kNamespaces) {
   bring_network_up();
   const Server server("");
   BOOST_TEST(answer_of(tcp(server.port)).is_success);
 }
 
-CHILD_TEST(ports_are_asked_in_the_network_of_the_pod, kNamespaces) {
+OCIRUN_CHILD_TEST(ports_are_asked_in_the_network_of_the_pod, kNamespaces) {
   const UniqueFd outside(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   test::detail::check(::unshare(CLONE_NEWNET) == 0, "unshare");
   bring_network_up();
@@ -186,7 +186,7 @@ constexpr const char* kNoCapabilities =
     "CapInh:0000000000000000;CapPrm:0000000000000000;CapEff:0000000000000000;"
     "CapBnd:0000000000000000;CapAmb:0000000000000000;NoNewPrivs:1;Seccomp:2;";
 
-CHILD_TEST(who_asks_a_server_is_nobody_with_nothing_but_a_connection, kNamespaces) {
+OCIRUN_CHILD_TEST(who_asks_a_server_is_nobody_with_nothing_but_a_connection, kNamespaces) {
   bring_network_up();
   ::setenv("SECRET", "of the caller", 1);
   const SilentServer server;
@@ -203,8 +203,8 @@ CHILD_TEST(who_asks_a_server_is_nobody_with_nothing_but_a_connection, kNamespace
   abandon(asked);
 }
 
-CHILD_TEST(without_the_rights_for_mounts_and_namespaces_the_filter_and_the_user_remain,
-           kNamespaces) {
+OCIRUN_CHILD_TEST(without_the_rights_for_mounts_and_namespaces_the_filter_and_the_user_remain,
+                  kNamespaces) {
   bring_network_up();
   constexpr std::uint64_t kSysAdmin = std::uint64_t{1} << 21;
   linux::CapabilitySets sets;

@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_pod_without_a_keeper_and_a_file_of_a_newer_version) {
   must(write_kept_pod(directory, KeptPod{}));
   std::string text = slurp(scratch / "keeper.json");
   text.replace(text.find("\"format\": 1"), 11, "\"format\": 2");
-  static_cast<void>(scratch.file("keeper.json", text));
+  ignore(scratch.file("keeper.json", text));
   BOOST_TEST(must_fail(read_kept_pod(directory)).contains("a newer version"));
 }
 

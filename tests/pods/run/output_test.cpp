@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(requests_to_stop)
 
-CHILD_TEST(requests_are_counted_and_the_last_grace_period_counts, CLONE_NEWPID) {
+OCIRUN_CHILD_TEST(requests_are_counted_and_the_last_grace_period_counts, CLONE_NEWPID) {
   const SupervisorSignals signals = must(SupervisorSignals::block());
   BOOST_TEST(signals.take().count == 0);
   must(signals.check());

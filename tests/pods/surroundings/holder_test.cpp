@@ -43,7 +43,7 @@ struct Scene {
 
 BOOST_AUTO_TEST_SUITE(holders)
 
-CHILD_TEST(a_holder_has_the_namespaces_that_containers_share, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_holder_has_the_namespaces_that_containers_share, CLONE_NEWNS) {
   const Scene scene({.own_network = true, .pids = true});
   BOOST_TEST((scene.recorded == scene.holder));
   for (const char* type : {"net", "ipc", "uts", "pid", "mnt"})
@@ -60,7 +60,7 @@ CHILD_TEST(a_holder_has_the_namespaces_that_containers_share, CLONE_NEWNS) {
   BOOST_TEST(std::string(name) == "shop");
 }
 
-CHILD_TEST(what_containers_do_not_share_is_the_hosts, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(what_containers_do_not_share_is_the_hosts, CLONE_NEWNS) {
   const Scene scene({.own_network = false, .pids = false});
   for (const char* type : {"net", "pid"})
     BOOST_TEST(namespace_of(scene.holder.pid, type) == link(std::string("/proc/self/ns/") + type));
@@ -71,7 +71,7 @@ CHILD_TEST(what_containers_do_not_share_is_the_hosts, CLONE_NEWNS) {
   BOOST_TEST(shared_namespaces(scene.holder, sharing, "").pid == "");
 }
 
-CHILD_TEST(a_holder_has_an_empty_root_and_no_privileges, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_holder_has_an_empty_root_and_no_privileges, CLONE_NEWNS) {
   const Scene scene({.own_network = true, .pids = false});
   const std::string self = "/proc/" + std::to_string(scene.holder.pid);
   BOOST_TEST(std::filesystem::is_empty(self + "/root"));
@@ -85,7 +85,7 @@ CHILD_TEST(a_holder_has_an_empty_root_and_no_privileges, CLONE_NEWNS) {
   BOOST_TEST(scene.scratch.names().empty());
 }
 
-CHILD_TEST(a_holder_that_cannot_be_recorded_does_not_stay, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_holder_that_cannot_be_recorded_does_not_stay, CLONE_NEWNS) {
   const Scratch scratch;
   const auto started = start_holder({.own_network = true, .pids = false}, "shop", scratch.path(),
                                     [](const linux::ProcessIdentity&) -> Result<void> {
@@ -95,7 +95,7 @@ CHILD_TEST(a_holder_that_cannot_be_recorded_does_not_stay, CLONE_NEWNS) {
   BOOST_TEST(children_of_this_process() == "");
 }
 
-CHILD_TEST(the_reason_why_a_holder_does_not_start_is_told, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_reason_why_a_holder_does_not_start_is_told, CLONE_NEWNS) {
   ::signal(SIGPIPE, SIG_IGN);  // as in ocirun-pod
   const auto started = start_holder({.own_network = true, .pids = false}, "shop", "/absent",
                                     [](const linux::ProcessIdentity&) { return Result<void>(); });

@@ -61,7 +61,7 @@ std::string read_from(Fd pipe) {
 
 BOOST_AUTO_TEST_SUITE(keepers)
 
-CHILD_TEST(a_keeper_gives_back_what_it_was_given_to_whoever_finds_it, 0) {
+OCIRUN_CHILD_TEST(a_keeper_gives_back_what_it_was_given_to_whoever_finds_it, 0) {
   const KeeperScene scene;
   BOOST_TEST((scene.recorded == scene.keeper.process()));
   linux::Pipe out = must(linux::make_pipe()), err = must(linux::make_pipe());
@@ -71,7 +71,7 @@ CHILD_TEST(a_keeper_gives_back_what_it_was_given_to_whoever_finds_it, 0) {
   err.reader.reset();
   write_to(out.writer, "out");
   write_to(err.writer, "err");
-  static_cast<void>(scene.take(slot));
+  ignore(scene.take(slot));
   const Keeper found = must(Keeper::find(scene.recorded));
   BOOST_TEST(read_from(must(found.take(slot))) == "out");
   BOOST_TEST(read_from(must(found.take(slot + 1))) == "err");
@@ -84,7 +84,7 @@ CHILD_TEST(a_keeper_gives_back_what_it_was_given_to_whoever_finds_it, 0) {
   BOOST_TEST(text == "other");
 }
 
-CHILD_TEST(a_pipe_breaks_only_when_its_slot_is_taken_by_another_one, 0) {
+OCIRUN_CHILD_TEST(a_pipe_breaks_only_when_its_slot_is_taken_by_another_one, 0) {
   ::signal(SIGPIPE, SIG_IGN);
   const KeeperScene scene;
   linux::Pipe first = must(linux::make_pipe()), second = must(linux::make_pipe());
@@ -103,7 +103,7 @@ CHILD_TEST(a_pipe_breaks_only_when_its_slot_is_taken_by_another_one, 0) {
   BOOST_TEST(empty.error().number() == EBADF);
 }
 
-CHILD_TEST(slots_do_not_collide, 0) {
+OCIRUN_CHILD_TEST(slots_do_not_collide, 0) {
   BOOST_TEST(Keeper::kMetadata + 2 == Keeper::output_slot(0));
   BOOST_TEST(Keeper::output_slot(0) + 2 == Keeper::program_slot(0));
   BOOST_TEST(Keeper::output_slot(0) + 3 == Keeper::output_slot(1));
@@ -111,12 +111,12 @@ CHILD_TEST(slots_do_not_collide, 0) {
   BOOST_TEST(Keeper::lock_slot(5, 1) == Keeper::lock_slot(5, 0) + 1);
 }
 
-CHILD_TEST(the_mounts_of_a_pod_stay_with_its_keeper, CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(the_mounts_of_a_pod_stay_with_its_keeper, CLONE_NEWNS) {
   const Scratch scratch;
   const UniqueFd before = must(linux::sys::open("/proc/self/ns/mnt", O_RDONLY));
   test::detail::check(::unshare(CLONE_NEWNS) == 0, "unshare");
   test::detail::check(::mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, nullptr) == 0, "mount");
-  static_cast<void>(scratch.file("of-the-pod", "x"));
+  ignore(scratch.file("of-the-pod", "x"));
   const KeeperScene scene;
   test::detail::check(::setns(before.get(), CLONE_NEWNS) == 0, "setns");
   BOOST_TEST(scratch.names().empty());
@@ -124,7 +124,7 @@ CHILD_TEST(the_mounts_of_a_pod_stay_with_its_keeper, CLONE_NEWNS) {
   BOOST_TEST(slurp(scratch / "of-the-pod") == "x");
 }
 
-CHILD_TEST(a_keeper_has_no_privileges_and_cannot_be_looked_into, 0) {
+OCIRUN_CHILD_TEST(a_keeper_has_no_privileges_and_cannot_be_looked_into, 0) {
   const KeeperScene scene;
   const std::string self = "/proc/" + std::to_string(scene.keeper.process().pid);
   comes_true([&] { return slurp(self + "/status").contains("CapEff:\t0000000000000000"); });
@@ -135,7 +135,7 @@ CHILD_TEST(a_keeper_has_no_privileges_and_cannot_be_looked_into, 0) {
     BOOST_TEST(std::stoi(entry.path().filename()) <= 2);
 }
 
-CHILD_TEST(a_keeper_that_has_ended_is_not_found, 0) {
+OCIRUN_CHILD_TEST(a_keeper_that_has_ended_is_not_found, 0) {
   linux::ProcessIdentity process;
   {
     const KeeperScene scene;
@@ -146,7 +146,7 @@ CHILD_TEST(a_keeper_that_has_ended_is_not_found, 0) {
   BOOST_TEST(found.error().number() == ESRCH);
 }
 
-CHILD_TEST(a_keeper_that_cannot_be_recorded_does_not_stay, 0) {
+OCIRUN_CHILD_TEST(a_keeper_that_cannot_be_recorded_does_not_stay, 0) {
   const auto started = Keeper::start([](const linux::ProcessIdentity&) -> Result<void> {
     return fail(ENOSPC, "write the record");
   });

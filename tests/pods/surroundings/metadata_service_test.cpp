@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(each_pod_has_an_address_and_an_identity_of_its_own) {  // A
   BOOST_TEST(two.url().find(token) == std::string::npos);
 }
 
-CHILD_TEST(a_port_of_the_document_is_left_to_the_apps, CLONE_NEWNET) {  // AC-22
+OCIRUN_CHILD_TEST(a_port_of_the_document_is_left_to_the_apps, CLONE_NEWNET) {  // AC-22
   must(linux::bring_loopback_up());
   test::detail::write_file("/proc/sys/net/ipv4/ip_local_port_range", "40000 40001");
   for (const std::uint16_t taken : {std::uint16_t{40000}, std::uint16_t{40001}}) {

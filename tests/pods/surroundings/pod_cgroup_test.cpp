@@ -44,8 +44,8 @@ BOOST_AUTO_TEST_CASE(limits_need_a_cgroup_and_requests_do_not) {
 }
 
 // Its root is that of the host, who owns the hierarchies.
-CHILD_TEST(a_user_namespace_with_the_hosts_root_has_cgroups_at_the_top,
-           CLONE_NEWUSER | CLONE_NEWNS) {
+OCIRUN_CHILD_TEST(a_user_namespace_with_the_hosts_root_has_cgroups_at_the_top,
+                  CLONE_NEWUSER | CLONE_NEWNS) {
   BOOST_TEST(must(cgroup_path_for("web")) == "/ocirun/web");
 }
 

@@ -68,7 +68,7 @@ bool is_taken(const std::string& said, const std::string& port) {
 
 BOOST_AUTO_TEST_SUITE(ports_of_the_host)
 
-CHILD_TEST(a_port_that_is_taken_is_told_with_who_has_it, CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(a_port_that_is_taken_is_told_with_who_has_it, CLONE_NEWNET) {
   must(linux::bring_loopback_up());
   BOOST_TEST(check(forward()) == "free");
   BOOST_TEST(check(forward(Protocol::kUdp)) == "free");
@@ -96,7 +96,7 @@ CHILD_TEST(a_port_that_is_taken_is_told_with_who_has_it, CLONE_NEWNET) {
   BOOST_TEST(check(forward(Protocol::kTcp, "::1")) == "free");
 }
 
-CHILD_TEST(an_address_that_the_host_does_not_have_is_an_error, CLONE_NEWNET) {
+OCIRUN_CHILD_TEST(an_address_that_the_host_does_not_have_is_an_error, CLONE_NEWNET) {
   must(linux::bring_loopback_up());
   BOOST_TEST(
       check(forward(Protocol::kTcp, "192.0.2.1")) ==

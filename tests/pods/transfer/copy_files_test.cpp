@@ -48,7 +48,7 @@ struct CopyScene {
   }
   PathOpener inside() const {
     return [path = scratch / "root"](const std::string& name, int flags) -> Result<UniqueFd> {
-      TRY_ASSIGN(const auto root, linux::SafeDir::open_root(HostPath(path)));
+      OCIRUN_TRY_ASSIGN(const auto root, linux::SafeDir::open_root(HostPath(path)));
       return root.open(RootfsPath(name), flags);
     };
   }
@@ -59,13 +59,13 @@ struct CopyScene {
     return {.owner = {}, .warn = [this](const std::string& text) { warnings.push_back(text); }};
   }
   Result<void> copy_out(const std::string& from, const std::string& to) {
-    TRY_ASSIGN(const CopySource source, open_copy_source(inside(), from));
-    TRY_ASSIGN(const CopyTarget target, open_copy_target(outside(), scratch / to, source));
+    OCIRUN_TRY_ASSIGN(const CopySource source, open_copy_source(inside(), from));
+    OCIRUN_TRY_ASSIGN(const CopyTarget target, open_copy_target(outside(), scratch / to, source));
     return copy_files(source, target, rules());
   }
   Result<void> copy_in(const std::string& from, const std::string& to) {
-    TRY_ASSIGN(const CopySource source, open_copy_source(outside(), scratch / from));
-    TRY_ASSIGN(const CopyTarget target, open_copy_target(inside(), to, source));
+    OCIRUN_TRY_ASSIGN(const CopySource source, open_copy_source(outside(), scratch / from));
+    OCIRUN_TRY_ASSIGN(const CopyTarget target, open_copy_target(inside(), to, source));
     return copy_files(source, target, rules());
   }
 };

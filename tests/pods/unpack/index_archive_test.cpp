@@ -15,8 +15,8 @@ namespace {
 Result<TarIndex> index_of(const std::string& tar) {
   TarIndex index;
   FileRange range = range_of(tar);
-  TRY(index_archive(range, 1000,
-                    [&](const ArchiveMember& member) { return index.add(member, tar.size()); }));
+  OCIRUN_TRY(index_archive(
+      range, 1000, [&](const ArchiveMember& member) { return index.add(member, tar.size()); }));
   return index;
 }
 

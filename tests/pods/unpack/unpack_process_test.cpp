@@ -360,9 +360,8 @@ BOOST_AUTO_TEST_CASE(a_process_whose_parent_is_killed_ends_too) {
     const Scratch scratch;
     const Fd keep[] = {Fd{ends[1]}};
     UnpackOptions options;
-    options.progress = [&](std::uint64_t) { static_cast<void>(!::write(ends[1], "x", 1)); };
-    static_cast<void>(
-        unpack_layer_apart(long_archive(), layer_named("f"), scratch.open(), {}, options, keep));
+    options.progress = [&](std::uint64_t) { ignore(!::write(ends[1], "x", 1)); };
+    ignore(unpack_layer_apart(long_archive(), layer_named("f"), scratch.open(), {}, options, keep));
     ::_exit(0);
   }
   ::close(ends[1]);

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(an_error_in_between_undoes_what_was_done_so_far) {
     undo.add([&] { diary += "-1"; });
     diary += "+1";
     undo.add([&] { diary += "-2"; });
-    TRY(ocirun::Result<void>(ocirun::refuse("step two")));
+    OCIRUN_TRY(ocirun::Result<void>(ocirun::refuse("step two")));
     diary += "+2";
     undo.commit();
     return {};

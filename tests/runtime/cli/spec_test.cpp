@@ -15,7 +15,7 @@ Result<int> run_spec_with(const std::vector<std::string>& words) {
   const GlobalOptions options;
   const Log log = must(Log::open(options));
   const Command& command = *find_command("spec");
-  TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(program(), command, words));
+  OCIRUN_TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(program(), command, words));
   return command.run({.options = options, .log = log, .arguments = arguments, .inheritance = {}});
 }
 

@@ -18,8 +18,8 @@ BOOST_AUTO_TEST_CASE(an_empty_value_is_none) {  // scripts pass --user "$U"
 
 BOOST_AUTO_TEST_CASE(the_first_operand_is_the_id) {
   const auto id = [](const Words& words) -> Result<runtime::ContainerId> {
-    TRY_ASSIGN(const Arguments arguments,
-               bundle::cli::parse(program(), *find_command("kill"), words));
+    OCIRUN_TRY_ASSIGN(const Arguments arguments,
+                      bundle::cli::parse(program(), *find_command("kill"), words));
     return id_of(arguments);
   };
   BOOST_TEST(must(id({"web1", "TERM"})).string() == "web1");

@@ -220,8 +220,7 @@ BOOST_AUTO_TEST_CASE(drain_ends_although_another_process_goes_on_writing) {
                ::fcntl(scene.slave.get(), F_SETFL, 0);
                const pid_t talker = ::fork();
                if (talker == 0)
-                 for (;;) [[maybe_unused]]
-                   const auto ignored = ::write(scene.slave.get(), "flood\n", 6);
+                 for (;;) ignore(::write(scene.slave.get(), "flood\n", 6));
                ::fcntl(scene.reader.get(), F_SETFL, 0);
                const pid_t listener = ::fork();
                if (listener == 0) {

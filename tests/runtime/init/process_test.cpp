@@ -50,7 +50,7 @@ std::string open_in_shell(int number) {
 BOOST_AUTO_TEST_SUITE(container_process)
 
 // Init closes inherited descriptors when it begins. A library or the kernel may open others later.
-CHILD_TEST(a_descriptor_that_nobody_named_does_not_reach_the_program, 0) {
+OCIRUN_CHILD_TEST(a_descriptor_that_nobody_named_does_not_reach_the_program, 0) {
   for (const int number : {50, 700}) {
     BOOST_TEST(status_with({number}, {}, "! " + open_in_shell(number)) == 0);
     // Proves that the descriptor was open: as a preserved descriptor it reaches the program.
@@ -59,7 +59,7 @@ CHILD_TEST(a_descriptor_that_nobody_named_does_not_reach_the_program, 0) {
   }
 }
 
-CHILD_TEST(the_program_has_the_preserved_descriptors_and_not_the_next_one, 0) {
+OCIRUN_CHILD_TEST(the_program_has_the_preserved_descriptors_and_not_the_next_one, 0) {
   const Inheritance inheritance{.listening_sockets = 40, .preserved_descriptors = 8};
   BOOST_TEST(status_with({50, 51}, inheritance, open_in_shell(50) + " && ! " + open_in_shell(51)) ==
              0);

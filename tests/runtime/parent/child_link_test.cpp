@@ -39,7 +39,7 @@ class Link final : public ChildLink {
  protected:
   Result<void> answer(const linux::Packet& packet) override {
     heard.emplace_back(message_name(static_cast<Message>(packet.tag)));
-    if (static_cast<Message>(packet.tag) == Message::kOpenMount) TRY(send_tree(Fd{0}));
+    if (static_cast<Message>(packet.tag) == Message::kOpenMount) OCIRUN_TRY(send_tree(Fd{0}));
     return refusal;
   }
   Result<void> hear_nothing(std::chrono::seconds) override { return {}; }
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_mount_is_answered_with_its_tree_and_not_with_go) {
       const auto answer = ask(parent, Message::kOpenMount, "0");
       if (!answer || answer->descriptors.size() != 1) ::_exit(6);
     }
-    [[maybe_unused]] const auto ready = ask(parent, Message::kReady);
+    ignore(ask(parent, Message::kReady));
   });
   must(link.serve());
   BOOST_TEST(link.heard.size() == 3u);
@@ -82,9 +82,8 @@ BOOST_AUTO_TEST_CASE(a_mount_is_answered_with_its_tree_and_not_with_go) {
 
 BOOST_AUTO_TEST_CASE(the_childs_own_error_arrives_with_its_frames) {
   Link link([](const linux::MessageSocket& parent) {
-    [[maybe_unused]] const auto told =
-        tell(parent, Message::kFailed,
-             error_bytes(Error(EACCES, std::vector<std::string>{"exec: \"/etc/passwd\""})));
+    ignore(tell(parent, Message::kFailed,
+                error_bytes(Error(EACCES, std::vector<std::string>{"exec: \"/etc/passwd\""}))));
   });
   BOOST_TEST(must_fail(link.serve()) == "exec: \"/etc/passwd\": permission denied");
 }
@@ -99,7 +98,7 @@ BOOST_AUTO_TEST_CASE(the_error_for_a_dead_child_names_its_status_and_its_step) {
     BOOST_TEST(link.pid() == 0);  // the child was waited for
   }
   Link link([](const linux::MessageSocket& parent) {
-    [[maybe_unused]] const auto asked = ask(parent, Message::kRunHooks);
+    ignore(ask(parent, Message::kRunHooks));
     ::raise(SIGKILL);
   });
   const std::string text = must_fail(link.serve());
@@ -110,8 +109,8 @@ BOOST_AUTO_TEST_CASE(a_child_that_speaks_out_of_turn_is_an_error) {
   for (const Message second : {Message::kMapIds, Message::kGo, Message::kCommitted,
                                static_cast<Message>(0), static_cast<Message>(200)}) {
     Link link([second](const linux::MessageSocket& parent) {
-      [[maybe_unused]] const auto asked = ask(parent, Message::kRunHooks);
-      [[maybe_unused]] const auto told = tell(parent, second);
+      ignore(ask(parent, Message::kRunHooks));
+      ignore(tell(parent, second));
       for (;;) ::pause();
     });
     const auto served = link.serve();
@@ -123,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_child_that_speaks_out_of_turn_is_an_error) {
 
 BOOST_AUTO_TEST_CASE(an_answer_that_fails_ends_the_service) {
   Link link([](const linux::MessageSocket& parent) {
-    [[maybe_unused]] const auto asked = ask(parent, Message::kRunHooks);
+    ignore(ask(parent, Message::kRunHooks));
     for (;;) ::pause();
   });
   link.refusal = refuse("hook");
@@ -137,12 +136,12 @@ BOOST_AUTO_TEST_CASE(a_stage_is_collected_and_the_process_that_it_cloned_takes_i
     const auto init = linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
     if (!init) return;
     if (init->pid != 0) {
-      [[maybe_unused]] const auto told = tell(parent, Message::kForked, std::to_string(init->pid));
+      ignore(tell(parent, Message::kForked, std::to_string(init->pid)));
       ::_exit(0);
     }
     const auto go = parent.receive();
     if (!go || static_cast<Message>(go->tag) != Message::kGo) ::_exit(8);
-    [[maybe_unused]] const auto ready = ask(parent, Message::kReady);
+    ignore(ask(parent, Message::kReady));
     for (;;) ::pause();
   });
   const int stage = link.pid();
@@ -161,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_signal_that_ends_us_ends_the_wait_and_others_do_not) {
                Link link([](const linux::MessageSocket& parent) {
                  ::kill(::getppid(), SIGWINCH);
                  ::usleep(50'000);
-                 [[maybe_unused]] const auto asked = ask(parent, Message::kRunHooks);
+                 ignore(ask(parent, Message::kRunHooks));
                  ::usleep(50'000);
                  ::kill(::getppid(), SIGTERM);
                  for (;;) ::pause();
@@ -176,9 +175,8 @@ BOOST_AUTO_TEST_CASE(a_signal_that_ends_us_ends_the_wait_and_others_do_not) {
 
 BOOST_AUTO_TEST_CASE(an_error_in_place_of_execve_is_the_childs) {
   Link link([](const linux::MessageSocket& parent) {
-    [[maybe_unused]] const bool ready =
-        ask(parent, Message::kReady) && tell(parent, Message::kDetached) &&
-        tell(parent, Message::kFailed, error_bytes(Error(ENOENT, "exec /run.sh")));
+    ignore(ask(parent, Message::kReady) && tell(parent, Message::kDetached) &&
+           tell(parent, Message::kFailed, error_bytes(Error(ENOENT, "exec /run.sh"))));
   });
   must(link.serve());
   must(link.detach());

@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(removing_takes_every_file_and_twice_is_no_error) {
   BOOST_TEST(!directory.exists());
 }
 
-CHILD_TEST(the_known_files_are_removed_without_a_new_descriptor, 0) {
+OCIRUN_CHILD_TEST(the_known_files_are_removed_without_a_new_descriptor, 0) {
   const Scratch scratch;
   const StateDirectory directory = must(store_in(scratch).create(id()));
   must(directory.commit(record()));
