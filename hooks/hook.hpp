@@ -29,7 +29,7 @@ std::string_view config_name(Kind kind);  // "createRuntime"
 struct Hook {
   HostPath path;                                // absolute (H-2)
   std::vector<std::string> args;                // argv with argv[0]; empty: {path} (H-3)
-  std::optional<std::vector<std::string>> env;  // absent: Surroundings::default_env (H-4, SD-17)
+  std::optional<std::vector<std::string>> env;  // absent: Context::default_env (H-4, SD-17)
   std::optional<std::chrono::seconds> timeout;  // > 0 (H-5)
 };
 

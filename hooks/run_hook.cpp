@@ -55,25 +55,24 @@ struct Failure {
   std::array<char, 1024> explanation = {};  // for kExecute: a C string; a long text is cut off
 };
 
-bool enter_directory(const Surroundings& surroundings) {
-  if (surroundings.directory_itself.value >= 0)
-    return ::fchdir(surroundings.directory_itself.value) == 0;
-  return ::chdir(surroundings.directory.c_str()) == 0 || ::chdir("/") == 0;
+bool enter_directory(const Context& context) {
+  if (context.directory_itself.value >= 0) return ::fchdir(context.directory_itself.value) == 0;
+  return ::chdir(context.directory.c_str()) == 0 || ::chdir("/") == 0;
 }
 
 // Returns only if a step failed.
-Failure execute(const Hook& hook, const Surroundings& surroundings) {
-  const auto& environment = hook.env ? hook.env : surroundings.default_env;
+Failure execute(const Hook& hook, const Context& context) {
+  const auto& environment = hook.env ? hook.env : context.default_env;
   const linux::ExecArguments arguments(
       hook.args.empty() ? std::vector{hook.path.string()} : hook.args,
       environment.value_or(std::vector<std::string>()));
   linux::close_descriptors_from(4);
-  if (surroundings.confine)
-    if (const auto confined = surroundings.confine(); !confined)
+  if (context.confine)
+    if (const auto confined = context.confine(); !confined)
       return {Step::kConfine, confined.error().number()};
   ::execve(hook.path.c_str(), arguments.argv(), environment ? arguments.envp() : environ);
   Failure failure{Step::kExecute, errno};
-  linux::explain_exec(hook.path.string(), failure.reason, surroundings.place)
+  linux::explain_exec(hook.path.string(), failure.reason, context.place)
       .copy(failure.explanation.data(), failure.explanation.size() - 1);
   return failure;
 }
@@ -83,8 +82,8 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
   ::_exit(127);
 }
 
-[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
-                              Fd output, Fd failure) {
+[[noreturn]] void become_hook(const Hook& hook, const Context& context, Fd input, Fd output,
+                              Fd failure) {
   // The kernel kills the hook when the runtime dies. If the runtime died before prctl(2), the
   // kernel sends no signal, but the output pipe has no reader: poll(2) reports POLLERR.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -93,13 +92,13 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
   ::setsid();  // also makes a process group: a timeout kills the whole group
   linux::reset_signals();
   // fchdir(2) comes before dup2(2): the directory may be descriptor 3, which dup2(2) replaces.
-  if (!enter_directory(surroundings)) give_up(failure, {Step::kDirectory, errno});
+  if (!enter_directory(context)) give_up(failure, {Step::kDirectory, errno});
   if (::dup2(input.value, 0) < 0 || ::dup2(output.value, 1) < 0 || ::dup2(output.value, 2) < 0 ||
       ::dup2(failure.value, 3) < 0)
     give_up(failure, {Step::kStreams, errno});
   // execve(2) closes the failure pipe on success: the parent reads end of file.
   ::fcntl(3, F_SETFD, FD_CLOEXEC);
-  give_up(Fd{3}, execute(hook, surroundings));
+  give_up(Fd{3}, execute(hook, context));
 }
 
 std::string what_failed(const Failure& failure, const Hook& hook) {
@@ -149,13 +148,12 @@ enum class Ending { kExited, kTimedOut };
 // Waits until the hook's process has ended (the pidfd is readable) or the hook's timeout is over.
 // With a pidfd, a grandchild that keeps the output pipe open does not delay the return. After an
 // error of poll(2) or check_interrupt, the hook still runs.
-Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
-                            const Surroundings& surroundings, const linux::Child& child, Fd output,
-                            std::string& kept) {
+Result<Ending> wait_for_end(const Hook& hook, std::string_view name, const Context& context,
+                            const linux::Child& child, Fd output, std::string& kept) {
   const auto begin = Clock::now();
   std::array<pollfd, 3> watched{pollfd{output.value, POLLIN, 0},
                                 pollfd{child.pidfd.get(), POLLIN, 0},
-                                pollfd{surroundings.interrupt.value, POLLIN, 0}};
+                                pollfd{context.interrupt.value, POLLIN, 0}};
   for (int reminders = 0;;) {
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
     if (ready < 0 && errno == EINTR) continue;
@@ -166,12 +164,12 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
     if (ready == 0) {
       if (hook.timeout) continue;
       ++reminders;
-      if (surroundings.warn)
-        surroundings.warn(fmt::format("{} has no timeout, and has run for {} s already", name,
-                                      (kReminder * reminders).count()));
+      if (context.warn)
+        context.warn(fmt::format("{} has no timeout, and has run for {} s already", name,
+                                 (kReminder * reminders).count()));
       continue;
     }
-    if (watched[2].revents != 0 && !has_ended) OCIRUN_TRY(surroundings.check_interrupt());
+    if (watched[2].revents != 0 && !has_ended) OCIRUN_TRY(context.check_interrupt());
     if (watched[0].revents != 0 && !drain(output, kept)) watched[0].fd = -1;
     // Without a pidfd (Linux before 5.3), the end of the output counts as the end of the hook.
     if (has_ended || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
@@ -182,21 +180,21 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
 
 }  // namespace
 
-Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings) {
-  OCIRUN_TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
+Result<void> run_hook(const Hook& hook, std::string_view name, const Context& context) {
+  OCIRUN_TRY_ASSIGN(const UniqueFd input, make_stdin(context.state));
   OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   OCIRUN_TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
   ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // the hook's end of the pipe stays blocking
   OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     output.reader.reset();
-    become_hook(hook, surroundings, input, output.writer, failure.writer);
+    become_hook(hook, context, input, output.writer, failure.writer);
   }
   output.writer.reset();
   failure.writer.reset();
 
   std::string kept;
-  const Result<Ending> ending = wait_for_end(hook, name, surroundings, child, output.reader, kept);
+  const Result<Ending> ending = wait_for_end(hook, name, context, child, output.reader, kept);
   if (ending != Ending::kExited) {
     ::kill(-child.pid, SIGKILL);  // fails if the hook has not called setsid(2) yet
     linux::kill_child(child);     // waits at most two seconds
@@ -233,17 +231,16 @@ FailureRule failure_rule(Kind kind) {
   return kind == Kind::kPoststop ? FailureRule::kContinue : FailureRule::kAbort;
 }
 
-Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
-                       const Surroundings& surroundings) {
+Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule, const Context& context) {
   const std::vector<Hook>& list = hooks.of(kind);
   for (std::size_t index = 0; index < list.size(); ++index) {
     const std::string name =
         fmt::format("{} hook #{} ({})", config_name(kind), index, list[index].path.string());
-    auto outcome = run_hook(list[index], name, surroundings);
+    auto outcome = run_hook(list[index], name, context);
     if (outcome) continue;
     outcome.error().within(fmt::format("{} {}", kHookFailure, name));
     if (rule == FailureRule::kAbort) return outcome;
-    if (surroundings.warn) surroundings.warn(outcome.error().message());
+    if (context.warn) context.warn(outcome.error().message());
   }
   return {};
 }

@@ -13,7 +13,7 @@
 namespace ocirun::hooks {
 
 /// The conditions under which hooks run. All hooks of a phase have the same ones.
-struct Surroundings {
+struct Context {
   std::string state = {};   // the state document on its stdin, then end of file (H-7)
   HostPath directory = {};  // the working directory; "/" if it cannot be entered
   Fd directory_itself =
@@ -36,7 +36,7 @@ struct Surroundings {
 /// every 10 s. An error of check_interrupt kills the group too. Errors: "exit status 3: <end of the
 /// hook's output>", "killed by signal 9", "timed out after 5 s", the error of check_interrupt, or
 /// why the hook could not be executed, with the name of a missing interpreter.
-Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings);
+Result<void> run_hook(const Hook& hook, std::string_view name, const Context& context);
 
 /// The effect of a failed hook on the remaining hooks and on the container.
 enum class FailureRule {
@@ -49,8 +49,7 @@ FailureRule failure_rule(Kind kind);
 /// Runs the hooks of one kind in their order (H-6). `rule` is failure_rule(kind); for poststart of
 /// a 0.5 document kContinue (SD-15). Errors: "error running createRuntime hook #1
 /// (/usr/bin/setup-net): exit status 3: …", with hooks counted from 0.
-Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
-                       const Surroundings& surroundings);
+Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule, const Context& context);
 
 /// The first words of run_phase()'s errors. Users of engines know them from other runtimes.
 inline constexpr std::string_view kHookFailure = "error running";

@@ -184,7 +184,7 @@ os.execv(sys.argv[1], sys.argv[1:])" "$OCIRUN" --root "$ROOT" run --detach --pre
 
 @test "the numbers that ocirun knows of criu's messages are those of the criu that is installed" {
   needs_python pycriu.images
-  python3 - "$BATS_TEST_DIRNAME/../criu/images/proto.hpp" <<'EOF'
+  python3 - "$BATS_TEST_DIRNAME/../criu/dump/proto.hpp" <<'EOF'
 import glob, importlib, os, re, sys
 import pycriu.images
 known = {}

@@ -136,15 +136,15 @@ foreign() {
     cgroups/systemd/program/unit.cpp) FOREIGN='journalctl --unit' ;;
     linux/mounts/mount.cpp) FOREIGN='docker --security-opt' ;;
     linux/mounts/rootfs.cpp) FOREIGN='mount --rbind unshare --mount' ;;
-    linux/namespaces/subordinate_ids.cpp | pods/images/inode.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
-    pods/surroundings/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
-    pods/surroundings/forwarder.cpp)
+    linux/namespaces/subordinate_ids.cpp | pods/images/trees/inode.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
+    pods/run/sandbox/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
+    pods/run/sandbox/forwarder.cpp)
       FOREIGN='pasta --foreground --config-net --netns --runas --pid --no-map-gw --tcp-ns --udp-ns --tcp-ports --udp-ports'
       ;;
-    pods/registry/skopeo.cpp)
+    pods/images/registry/skopeo.cpp)
       FOREIGN='skopeo --authfile --raw --retry-times --tmpdir --remove-signatures --preserve-digests --dest-oci-accept-uncompressed-layers'
       ;;
-    pods/systemd/units.cpp) FOREIGN='systemd-socket-proxyd --exit-idle-time' ;;
+    pods/run/units/units.cpp) FOREIGN='systemd-socket-proxyd --exit-idle-time' ;;
     pods/cli/export.cpp) FOREIGN='docker --resolve-image' ;;
     pods/export/swarm.cpp) FOREIGN='docker --compose-file --with-registry-auth' ;;
     pods/export/swarm_mounts.cpp) FOREIGN='docker --label-add' ;;

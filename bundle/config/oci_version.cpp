@@ -1,4 +1,5 @@
 #include "bundle/config/oci_version.hpp"
+#include "linux/base/letters.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +7,8 @@
 namespace ocirun::bundle {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using linux::is_digit;
+
 bool is_identifier_letter(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
 }

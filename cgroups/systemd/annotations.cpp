@@ -7,9 +7,13 @@
 #include <limits>
 
 #include "cgroups/hierarchies/text.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::cgroups {
 namespace {
+
+using linux::is_digit;
+using linux::is_letter;
 
 /// An integer type of D-Bus: GVariant's keyword, the type letter, and the range.
 struct Whole {
@@ -26,9 +30,6 @@ constexpr Whole kWholes[] = {
     {"int64", "x", std::numeric_limits<std::int64_t>::min(), 0x7fffffffffffffff},
     {"uint64", "t", 0, 0xffffffffffffffff},
 };
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 template <typename Number>
 bool is_number(std::string_view text, Number& value) {

@@ -7,7 +7,7 @@
 #include "criu/cli/options.hpp"
 #include "criu/commands/checkpoint.hpp"
 #include "criu/commands/restore.hpp"
-#include "criu/images/directory.hpp"
+#include "criu/dump/directory.hpp"
 #include "linux/base/paths.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/foreground/attend.hpp"

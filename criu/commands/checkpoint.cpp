@@ -7,8 +7,8 @@
 
 #include "bundle/documents/state.hpp"
 #include "criu/compare/restored.hpp"
-#include "criu/images/check.hpp"
-#include "criu/images/directory.hpp"
+#include "criu/dump/check.hpp"
+#include "criu/dump/directory.hpp"
 #include "criu/launch/criu_program.hpp"
 #include "criu/launch/restored_processes.hpp"
 #include "criu/request/conversation.hpp"
@@ -20,7 +20,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "runtime/parent/preflight.hpp"
+#include "runtime/parent/cgroup_choice.hpp"
 #include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
@@ -162,7 +162,7 @@ class Dump {
     OCIRUN_TRY_ASSIGN(const std::string file, config_file_of(config));
     if (!file.empty()) words.push_back("config=" + file);
     for (const auto& more :
-         {words_of_surroundings(request_.settings, record.cgroup.path.empty()), mounts, namespaces,
+         {words_of_settings(request_.settings, record.cgroup.path.empty()), mounts, namespaces,
           words_of_streams_for_dump(streams_), request_.settings.words})
       words.insert(words.end(), more.begin(), more.end());
     return words;

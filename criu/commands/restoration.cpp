@@ -94,11 +94,11 @@ Result<void> Restoration::run_hooks(int pid) {
   bundle::StateDocument state = document_of(made_.record);
   state.status = Status::kCreated;
   state.pid = pid;
-  const hooks::Surroundings surroundings = on_host(state, made_.request.bundle, made_.log);
+  const hooks::Context hook_context = on_host(state, made_.request.bundle, made_.log);
   made_.hooks_have_begun = true;
   made_.directory->unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
-    OCIRUN_TRY(hooks::run_phase(config().hooks, kind, hooks::failure_rule(kind), surroundings));
+    OCIRUN_TRY(hooks::run_phase(config().hooks, kind, hooks::failure_rule(kind), hook_context));
   OCIRUN_TRY(made_.directory->lock(kLockPatience));
   if (!made_.directory->exists()) return refuse("the container was deleted while its hooks ran");
   return {};

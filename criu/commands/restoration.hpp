@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cgroups/container/cgroup.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/images.hpp"
 #include "criu/launch/criu_program.hpp"
 #include "criu/request/new_namespaces.hpp"
 #include "linux/base/error.hpp"

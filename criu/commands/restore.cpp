@@ -7,7 +7,7 @@
 #include "criu/commands/checkpoint.hpp"
 #include "criu/commands/restoration.hpp"
 #include "criu/compare/fit.hpp"
-#include "criu/images/check.hpp"
+#include "criu/dump/check.hpp"
 #include "criu/launch/restored_processes.hpp"
 #include "criu/request/conversation.hpp"
 #include "criu/request/criu_log.hpp"
@@ -17,6 +17,7 @@
 #include "criu/request/prepared_sources.hpp"
 #include "criu/request/read_only_host.hpp"
 #include "linux/seccomp/filter.hpp"
+#include "linux/seccomp/filter_bytes.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/making.hpp"
 #include "runtime/commands/remove.hpp"
@@ -71,7 +72,7 @@ Result<void> make_way(const GlobalOptions& options, const ContainerId& id, const
 }
 
 // Makes the things that `create` makes too: state directory, intent, mount points, cgroup.
-Result<void> make_surroundings(Making& made, CgroupMode mode) {
+Result<void> make_cgroup_and_places(Making& made, CgroupMode mode) {
   const bundle::Config& config = made.document.config;
   OCIRUN_TRY(made.claim_id());
   OCIRUN_TRY_ASSIGN(made.place,
@@ -90,7 +91,7 @@ Result<void> keep_filter(const Making& made) {
   std::vector<std::string> warnings;
   OCIRUN_TRY_ASSIGN(const auto filter, linux::compile_seccomp(*seccomp, warnings));
   for (const std::string& warning : warnings) made.log.debug(warning);
-  return made.directory->write_filter(filter_bytes(filter));
+  return made.directory->write_filter(linux::filter_bytes(filter));
 }
 
 // Whether the files of the host are made read-only for CRIU, so that forged images cannot make CRIU
@@ -160,7 +161,7 @@ Result<RestoredContainer> restore_into(Making& made, SavedContainer saved, const
   const bundle::Config& config = made.document.config;
   const CriuSettings& settings = request.settings;
   OCIRUN_TRY_ASSIGN(const auto pinned, linux::pin_namespaces(config.namespaces));
-  OCIRUN_TRY(make_surroundings(made, settings.cgroups));
+  OCIRUN_TRY(make_cgroup_and_places(made, settings.cgroups));
   OCIRUN_TRY(keep_filter(made));
   const auto hierarchies = describe_hierarchies(made.place->layout, made.record.cgroup);
   const std::vector<OutsideMount> outside = outside_mounts(config, hierarchies);

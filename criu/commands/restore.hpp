@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "criu/images/directory.hpp"
+#include "criu/dump/directory.hpp"
 #include "criu/request/options.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/base/log.hpp"

@@ -4,9 +4,9 @@
 
 #include "criu/commands/checkpoint.hpp"
 #include "criu/compare/fit.hpp"
-#include "criu/images/check.hpp"
-#include "criu/images/directory.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/check.hpp"
+#include "criu/dump/directory.hpp"
+#include "criu/dump/images.hpp"
 #include "criu/launch/criu_program.hpp"
 #include "criu/request/conversation.hpp"
 #include "criu/request/criu_log.hpp"

@@ -6,7 +6,7 @@
 
 #include "bundle/config/config.hpp"
 #include "criu/compare/container_root.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/images.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bundle/config/config.hpp"
-#include "criu/images/check.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/check.hpp"
+#include "criu/dump/images.hpp"
 #include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "criu/images/mounts.hpp"
+#include "criu/dump/mounts.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
 #include "linux/mounts/mount_point.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bundle/config/config.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/images.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
 

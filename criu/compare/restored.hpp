@@ -5,7 +5,7 @@
 
 #include "bundle/config/config.hpp"
 #include "bundle/documents/state.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/images.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cgroups/statistics/stats.hpp"
-#include "criu/images/directory.hpp"
+#include "criu/dump/directory.hpp"
 #include "criu/launch/cgroup_options.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/base/signals.hpp"

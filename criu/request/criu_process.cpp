@@ -11,7 +11,7 @@
 
 #include "bundle/documents/state.hpp"
 #include "criu/compare/container_namespaces.hpp"
-#include "criu/images/directory.hpp"
+#include "criu/dump/directory.hpp"
 #include "criu/request/options_file.hpp"
 #include "criu/request/outside.hpp"
 #include "criu/request/prepared_sources.hpp"
@@ -128,7 +128,7 @@ Result<std::vector<std::string>> words_for_restore(const RestoreInput& input,
   OCIRUN_TRY_ASSIGN(const std::string file, config_file_of(input.config));
   if (!file.empty()) words.push_back("config=" + file);
   for (const auto& more :
-       {words_of_surroundings(input.settings, input.ignores_cgroups),
+       {words_of_settings(input.settings, input.ignores_cgroups),
         words_of_mounts_for_restore(input.outside, input.prepared), words_of_namespaces(input),
         words_of_streams_for_restore(streams), input.settings.words})
     words.insert(words.end(), more.begin(), more.end());

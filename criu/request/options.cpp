@@ -30,7 +30,7 @@ SavedCgroups CriuSettings::saved_cgroups() const {
   return cgroups == CgroupMode::kIgnore ? SavedCgroups::kIgnored : SavedCgroups::kMade;
 }
 
-std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
+std::vector<std::string> words_of_settings(const CriuSettings& settings, bool ignores_cgroups) {
   const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;
   std::vector<std::string> words{fmt::format("manage-cgroups-mode={}", criu_mode(mode))};
   if (!settings.keeps_network) words.push_back(fmt::format("empty-ns={}", CLONE_NEWNET));

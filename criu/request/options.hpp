@@ -10,8 +10,8 @@
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 
-#include "criu/images/check.hpp"
-#include "criu/images/images.hpp"
+#include "criu/dump/check.hpp"
+#include "criu/dump/images.hpp"
 #include "runtime/base/log.hpp"
 
 namespace ocirun::runtime {
@@ -59,7 +59,7 @@ struct CriuSettings {
 /// by programs of the host (iptables-restore, ip, nft), which would read the images. And hooks and
 /// linux.netDevices make the devices anew, so that CRIU would make them a second time. runc leaves
 /// the content out too.
-std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups);
+std::vector<std::string> words_of_settings(const CriuSettings& settings, bool ignores_cgroups);
 
 /// Error: --keep-network, and the images have no network devices. A warning: the other way round.
 /// Nothing is compared for a container that joins a network namespace or has the host's.

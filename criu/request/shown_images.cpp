@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "criu/images/directory.hpp"
+#include "criu/dump/directory.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"

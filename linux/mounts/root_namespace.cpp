@@ -17,15 +17,15 @@ Result<UniqueFd> make_root_namespace(const HostPath& rootfs) {
   return sys::open_tree(Fd{AT_FDCWD}, rootfs.c_str(), OPEN_TREE_NAMESPACE | unsigned{AT_RECURSIVE});
 }
 
-Result<MountSurroundings> MountSurroundings::of_caller(const Procfs& procfs) {
+Result<MountView> MountView::of_caller(const Procfs& procfs) {
   OCIRUN_TRY_ASSIGN(const UniqueFd namespaces, procfs.open_file("self/ns", O_PATH | O_DIRECTORY));
   OCIRUN_TRY_ASSIGN(UniqueFd mount_namespace, sys::openat(namespaces, "mnt", O_RDONLY));
   OCIRUN_TRY_ASSIGN(UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
   OCIRUN_TRY_ASSIGN(UniqueFd directory, sys::open(".", O_PATH | O_DIRECTORY));
-  return MountSurroundings(std::move(mount_namespace), std::move(root), std::move(directory));
+  return MountView(std::move(mount_namespace), std::move(root), std::move(directory));
 }
 
-Result<void> MountSurroundings::restore() const {
+Result<void> MountView::restore() const {
   OCIRUN_TRY(enter_mount_namespace(namespace_));
   OCIRUN_TRY(
       sys::fchdir(root_));  // the caller's root may be another one than that of the namespace

@@ -15,17 +15,17 @@ namespace ocirun::linux {
 Result<UniqueFd> make_root_namespace(const HostPath& rootfs);
 
 /// The mount namespace, the root and the working directory of the caller.
-class MountSurroundings {
+class MountView {
  public:
   /// Errors: those of open(2).
-  static Result<MountSurroundings> of_caller(const Procfs& procfs);
+  static Result<MountView> of_caller(const Procfs& procfs);
 
   /// Goes back to them from another mount namespace. Needs CAP_SYS_ADMIN in the user namespace that
   /// owns the old mount namespace, and CAP_SYS_CHROOT.
   Result<void> restore() const;
 
  private:
-  MountSurroundings(UniqueFd mount_namespace, UniqueFd root, UniqueFd directory)
+  MountView(UniqueFd mount_namespace, UniqueFd root, UniqueFd directory)
       : namespace_(std::move(mount_namespace)),
         root_(std::move(root)),
         directory_(std::move(directory)) {}

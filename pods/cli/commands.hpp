@@ -14,7 +14,7 @@
 #include "linux/base/paths.hpp"
 #include "pods/documents/workload.hpp"
 #include "pods/run/settings.hpp"
-#include "pods/systemd/service_notifier.hpp"
+#include "pods/run/units/service_notifier.hpp"
 
 namespace ocirun::pods::cli {
 

@@ -10,8 +10,8 @@
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/cli/options.hpp"
-#include "pods/images/reference.hpp"
-#include "pods/model/scalars.hpp"
+#include "pods/documents/model/reference.hpp"
+#include "pods/documents/model/scalars.hpp"
 #include "pods/prepare/output_files.hpp"
 
 namespace ocirun::pods::cli {

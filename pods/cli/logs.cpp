@@ -11,9 +11,9 @@
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/cli/options.hpp"
-#include "pods/logs/line.hpp"
-#include "pods/logs/reader.hpp"
 #include "pods/run/event_log.hpp"
+#include "pods/run/logs/line.hpp"
+#include "pods/run/logs/reader.hpp"
 #include "pods/run/manage.hpp"
 
 namespace ocirun::pods::cli {

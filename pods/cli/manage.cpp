@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "linux/process/exec.hpp"
+#include "linux/programs/child_call.hpp"
 #include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
-#include "pods/prepare/child_call.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
 
@@ -77,11 +77,11 @@ class Outcomes {
 void on_pods(const PodsDirectory& pods, std::vector<std::string> names, const Act& act,
              Outcomes& outcomes) {
   constexpr std::size_t kAtOnce = 16;
-  std::vector<std::pair<std::string, ChildCall>> workers;
+  std::vector<std::pair<std::string, linux::ChildCall>> workers;
   std::ranges::reverse(names);
   while (!names.empty() || !workers.empty()) {
     while (!names.empty() && workers.size() < kAtOnce) {
-      auto worker = start_in_child([&] { return on_pod(pods, names.back(), act); });
+      auto worker = linux::start_in_child([&] { return on_pod(pods, names.back(), act); });
       if (worker)
         workers.emplace_back(names.back(), *std::move(worker));
       else
@@ -93,7 +93,7 @@ void on_pods(const PodsDirectory& pods, std::vector<std::string> names, const Ac
     if (::poll(reports.data(), reports.size(), -1) < 0) continue;
     for (std::size_t i = workers.size(); i-- > 0;) {
       if (reports[i].revents == 0) continue;
-      outcomes.add(workers[i].first, outcome_of(workers[i].second, "work on the pod"));
+      outcomes.add(workers[i].first, linux::outcome_of(workers[i].second, "work on the pod"));
       workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

@@ -9,7 +9,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
-#include "pods/networks/membership.hpp"
+#include "pods/run/networks/membership.hpp"
 #include "pods/run/user_namespace.hpp"
 
 namespace ocirun::pods::cli {

@@ -1,4 +1,4 @@
-#include "pods/surroundings/ports.hpp"
+#include "pods/prepare/plan/ports.hpp"
 
 #include <array>
 

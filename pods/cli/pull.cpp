@@ -10,8 +10,8 @@
 #include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/images/catalogue.hpp"
+#include "pods/images/registry/pull.hpp"
 #include "pods/prepare/find_image.hpp"
-#include "pods/registry/pull.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

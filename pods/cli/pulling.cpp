@@ -3,10 +3,10 @@
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/programs/program.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/cli/options.hpp"
-#include "pods/prepare/program.hpp"
-#include "pods/registry/pull.hpp"
+#include "pods/images/registry/pull.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -47,7 +47,7 @@ Result<std::map<std::string, std::string>> read_auth_files(const Arguments& argu
 
 Result<Pulling> read_pulling(const Arguments& arguments) {
   Pulling pulling;
-  pulling.skopeo = find_program("skopeo");
+  pulling.skopeo = linux::find_program("skopeo");
   if (::isatty(STDERR_FILENO) == 1) pulling.terminal = Fd{STDERR_FILENO};
   if (const auto text = arguments.value("pull")) {
     OCIRUN_TRY_ASSIGN(pulling.policy, read_policy(*text));

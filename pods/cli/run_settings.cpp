@@ -8,9 +8,9 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/run.hpp"
-#include "pods/networks/bridge.hpp"
-#include "pods/networks/network_directory.hpp"
 #include "pods/prepare/bundle_workload.hpp"
+#include "pods/run/networks/bridge.hpp"
+#include "pods/run/networks/network_directory.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

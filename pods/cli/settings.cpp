@@ -9,7 +9,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "pods/model/pod_fields.hpp"
+#include "pods/documents/model/pod_fields.hpp"
 #include "pods/prepare/kept_volumes.hpp"
 #include "pods/state/pod_directory.hpp"
 

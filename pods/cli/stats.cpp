@@ -12,7 +12,7 @@
 #include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
 #include "pods/run/oom_kills.hpp"
-#include "pods/surroundings/usage.hpp"
+#include "pods/run/sandbox/usage.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

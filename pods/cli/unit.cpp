@@ -14,8 +14,8 @@
 #include "pods/cli/run.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/output_files.hpp"
-#include "pods/systemd/patience.hpp"
-#include "pods/systemd/units.hpp"
+#include "pods/run/units/patience.hpp"
+#include "pods/run/units/units.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

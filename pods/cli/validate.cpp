@@ -9,10 +9,10 @@
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/cli/options.hpp"
-#include "pods/contract/clauses.hpp"
 #include "pods/documents/needs.hpp"
 #include "pods/documents/workload.hpp"
-#include "pods/plan/expansion.hpp"
+#include "pods/prepare/contract/clauses.hpp"
+#include "pods/prepare/plan/expansion.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

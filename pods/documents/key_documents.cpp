@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pods/model/scalars.hpp"
+#include "pods/documents/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

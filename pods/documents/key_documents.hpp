@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bundle/json/value.hpp"
-#include "pods/model/pod.hpp"
+#include "pods/documents/model/pod.hpp"
 
 namespace ocirun::pods {
 

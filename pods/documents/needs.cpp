@@ -6,10 +6,10 @@
 #include <set>
 #include <string_view>
 
-#include "pods/appc/types.hpp"
+#include "pods/documents/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
-#include "pods/model/device_requests.hpp"
-#include "pods/model/pod_fields.hpp"
+#include "pods/documents/model/device_requests.hpp"
+#include "pods/documents/model/pod_fields.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/model/pod.hpp"
+#include "pods/documents/model/pod.hpp"
 
 namespace ocirun::pods {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "pods/kubernetes/workload.hpp"
-#include "pods/model/scalars.hpp"
+#include "pods/documents/kubernetes/workload.hpp"
+#include "pods/documents/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

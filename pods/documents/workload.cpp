@@ -7,14 +7,14 @@
 #include "bundle/json/value.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/name_table.hpp"
-#include "pods/appc/types.hpp"
+#include "pods/documents/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
+#include "pods/documents/knative/service.hpp"
+#include "pods/documents/kubernetes/workload.hpp"
+#include "pods/documents/model/scalars.hpp"
+#include "pods/documents/oam/application.hpp"
 #include "pods/documents/other_kinds.hpp"
-#include "pods/knative/service.hpp"
-#include "pods/kubernetes/workload.hpp"
-#include "pods/model/scalars.hpp"
-#include "pods/oam/application.hpp"
-#include "pods/radius/resource.hpp"
+#include "pods/documents/radius/resource.hpp"
 
 namespace ocirun::pods {
 namespace {

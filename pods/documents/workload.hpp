@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pods/documents/model/pod.hpp"
 #include "pods/documents/source.hpp"
-#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

@@ -10,8 +10,8 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
+#include "pods/documents/model/yaml_words.hpp"
 #include "pods/documents/source.hpp"
-#include "pods/model/yaml_words.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pods/plan/variables.hpp"
+#include "pods/prepare/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "linux/base/text.hpp"
 #include "pods/documents/key_documents.hpp"
+#include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes.hpp"
-#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

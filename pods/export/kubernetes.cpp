@@ -1,7 +1,7 @@
 #include "pods/export/kubernetes.hpp"
 
+#include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes_objects.hpp"
-#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pods/documents/kubernetes/names.hpp"
 #include "pods/export/exported.hpp"
-#include "pods/kubernetes/names.hpp"
 
 namespace ocirun::pods {
 

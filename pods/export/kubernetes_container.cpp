@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes.hpp"
-#include "pods/model/scalars.hpp"
-#include "pods/plan/variables.hpp"
+#include "pods/prepare/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes.hpp"
-#include "pods/model/scalars.hpp"
-#include "pods/plan/variables.hpp"
+#include "pods/prepare/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <set>
 
+#include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes.hpp"
-#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

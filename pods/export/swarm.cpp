@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "linux/process/exec_limits.hpp"
-#include "pods/plan/variables.hpp"
+#include "pods/prepare/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {

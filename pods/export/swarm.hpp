@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pods/export/exported.hpp"
-#include "pods/plan/bindings.hpp"
+#include "pods/prepare/plan/bindings.hpp"
 
 namespace ocirun::pods {
 

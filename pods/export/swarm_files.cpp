@@ -1,5 +1,5 @@
+#include "pods/documents/model/digest.hpp"
 #include "pods/export/swarm.hpp"
-#include "pods/images/digest.hpp"
 
 namespace ocirun::pods {
 namespace {

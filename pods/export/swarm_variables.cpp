@@ -1,8 +1,8 @@
 #include "bundle/json/writer.hpp"
 #include "linux/process/exec_limits.hpp"
+#include "pods/documents/model/scalars.hpp"
 #include "pods/export/swarm.hpp"
-#include "pods/model/scalars.hpp"
-#include "pods/plan/variables.hpp"
+#include "pods/prepare/plan/variables.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "linux/base/text.hpp"
-#include "pods/model/scalars.hpp"
-#include "pods/model/yaml_words.hpp"
+#include "pods/documents/model/scalars.hpp"
+#include "pods/documents/model/yaml_words.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -6,15 +6,16 @@
 #include <array>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-using bundle::Node;
+using linux::is_alphanumeric;
+using linux::is_letter;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_alphanumeric(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+using bundle::Node;
 
 /// Words that are booleans or null for a reader of YAML 1.1.
 bool is_reserved(std::string_view text) {

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "bundle/json/read_json.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/images/directories.hpp"
-#include "pods/images/read_json.hpp"
+#include "linux/files/directories.hpp"
+#include "pods/images/fields.hpp"
 #include "pods/images/store_locks.hpp"
 #include "pods/images/stored_layout.hpp"
 
@@ -41,13 +42,13 @@ std::string file_of(const Digest& digest) {
 }
 
 Result<UniqueFd> open_directory(const Store& store) {
-  return open_or_make_directory(store.fd(), kDirectory, 0700);
+  return linux::open_or_make_directory(store.fd(), kDirectory, 0700);
 }
 
 Result<KnownImage> read_image(Fd directory, const std::string& file) {
   OCIRUN_TRY_ASSIGN(const std::string text,
                     linux::read_file(directory, file, kMaxDocument, O_NOFOLLOW));
-  return read_json<KnownImage>(file, text, kKnownImage);
+  return bundle::read_json<KnownImage>(file, text, kKnownImage);
 }
 
 std::string text_of(const KnownImage& image) {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "bundle/json/read_json.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
-#include "pods/images/read_json.hpp"
-#include "pods/images/reference.hpp"
+#include "pods/documents/model/reference.hpp"
+#include "pods/images/fields.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -51,7 +52,8 @@ class Archive {
 
   Result<std::vector<SavedImage>> manifest() {
     OCIRUN_TRY_ASSIGN(const std::string text, documents_.read("manifest.json"));
-    return read_json<std::vector<SavedImage>>("manifest.json", text, bundle::list_of(kSavedImage));
+    return bundle::read_json<std::vector<SavedImage>>("manifest.json", text,
+                                                      bundle::list_of(kSavedImage));
   }
 
   /// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".

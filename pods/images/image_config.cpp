@@ -1,6 +1,7 @@
 #include "pods/images/image_config.hpp"
 
-#include "pods/images/read_json.hpp"
+#include "bundle/json/read_json.hpp"
+#include "pods/images/fields.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -89,7 +90,7 @@ constexpr auto kImageConfig = fields<ImageConfig>(
 }  // namespace
 
 Result<ImageConfig> parse_image_config(std::string_view what, std::string_view text) {
-  return read_json<ImageConfig>(what, text, kImageConfig);
+  return bundle::read_json<ImageConfig>(what, text, kImageConfig);
 }
 
 std::vector<Digest> chain_ids(const std::vector<Digest>& diff_ids) {

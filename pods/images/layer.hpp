@@ -14,9 +14,9 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/images/byte_stream.hpp"
-#include "pods/images/digest.hpp"
+#include "pods/documents/model/digest.hpp"
 #include "pods/images/manifest.hpp"
+#include "pods/images/trees/entry.hpp"
 
 namespace ocirun::pods {
 
@@ -48,31 +48,6 @@ struct NameLimits {
 /// nothing, "." or ".."; ".wh." inside a path; the other names that AUFS reserved for itself.
 Result<EntryName> parse_entry_name(std::string_view text, const NameLimits& limits);
 
-/// The header of one entry of a tar archive. Names are untrusted: they may be absolute, and contain
-/// "..", line breaks or any byte except NUL.
-struct TarEntry {
-  enum class Type : std::uint8_t {
-    kFile,
-    kDirectory,
-    kSymlink,
-    kHardLink,
-    kCharacterDevice,
-    kBlockDevice,
-    kFifo,
-    kOther  // a socket, or an unknown type
-  };
-  Type type = Type::kFile;
-  std::string name;
-  std::string target;      // of a symlink; of a hard link, the name of an earlier entry
-  std::uint64_t size = 0;  // bytes of a file, holes included
-  mode_t mode = 0;         // 07777
-  std::int64_t uid = 0, gid = 0;
-  timespec accessed{}, modified{};  // `accessed` equals `modified` if the archive does not say it
-  std::uint64_t device_major = 0, device_minor = 0;
-  std::vector<std::pair<std::string, std::string>>
-      xattrs;  // also POSIX ACLs, in the kernel's format
-};
-
 /// How much one layer may hold. A small archive could otherwise fill the disk when it is unpacked.
 struct LayerLimits {
   std::uint64_t entries = 1'000'000;
@@ -86,17 +61,6 @@ struct ImageLimits {
   std::uint64_t entries = 4'000'000;
   std::uint64_t bytes = std::uint64_t{256} << 30;  // of all files together with their holes
 };
-
-/// The extended attribute that tells overlayfs that a directory hides the directories of the same
-/// name below. kUser is for a mount with the option userxattr, in a user namespace. Whiteouts are
-/// character devices 0:0 with both; every user may make them since Linux 5.8.
-enum class OpaqueMark : std::uint8_t { kTrusted, kUser };
-const char* attribute_name(OpaqueMark mark);
-
-/// What becomes of the devices of a layer. kLeaveOut is for a user namespace, where nobody may make
-/// a device: devices are only counted, and a whiteout takes the place of a device that hides a name
-/// of a layer below.
-enum class DeviceNodes : std::uint8_t { kMake, kLeaveOut };
 
 /// One layer as an image describes it.
 struct LayerBlob {

@@ -6,10 +6,11 @@
 #include <set>
 #include <tuple>
 
+#include "bundle/json/read_json.hpp"
 #include "bundle/json/writer.hpp"
+#include "pods/documents/model/reference.hpp"
+#include "pods/images/fields.hpp"
 #include "pods/images/manifest.hpp"
-#include "pods/images/read_json.hpp"
-#include "pods/images/reference.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -35,7 +36,7 @@ Result<ImageSource> ImageSource::open(const HostPath& path, const SourceOptions&
   if (text) {
     OCIRUN_TRY_ASSIGN(
         const LayoutFile layout,
-        within(read_json<LayoutFile>("oci-layout", *text, kLayoutFile), path.string()));
+        within(bundle::read_json<LayoutFile>("oci-layout", *text, kLayoutFile), path.string()));
     if (layout.version != "1.0.0")
       return refuse("{}: oci-layout: version {} is unknown, 1.0.0 is read", path.string(),
                     bundle::in_quotes(layout.version));

@@ -191,6 +191,20 @@ class DirectoryFiles : public SourceFiles {
   linux::SafeDir directory_;
 };
 
+/// Reads a whole blob, and verifies its size and digest. Errors: the blob has more than
+/// kMaxDocument bytes; its size or digest differs from the descriptor.
+Result<std::string> read_verified(ByteStream& stream, const Descriptor& descriptor) {
+  if (descriptor.size > kMaxDocument)
+    return refuse("a document of {} bytes, at most {} are read", descriptor.size, kMaxDocument);
+  OCIRUN_TRY_ASSIGN(std::string text, read_whole(stream, kMaxDocument));
+  if (text.size() != descriptor.size)
+    return refuse("it has {} bytes, its descriptor says {}", text.size(), descriptor.size);
+  const Digest digest = digest_of(text, descriptor.digest.algorithm());
+  if (digest != descriptor.digest)
+    return refuse("its content has the digest {}, it was changed or damaged", digest.text());
+  return text;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,

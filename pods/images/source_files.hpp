@@ -11,7 +11,8 @@
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/images/byte_stream.hpp"
+#include "pods/images/manifest.hpp"
+#include "pods/images/trees/byte_stream.hpp"
 
 namespace ocirun::pods {
 
@@ -99,7 +100,8 @@ class DocumentReader {
   /// Errors: those of SourceFiles::open(); EFBIG for more than kMaxDocument bytes; too many bytes
   /// together.
   Result<std::string> read(const std::string& name);
-  /// The blob of a descriptor, in an OCI layout. Errors: also those of read_verified().
+  /// The blob of a descriptor, in an OCI layout. Errors: also: the blob has
+  /// more than kMaxDocument bytes; its size or digest differs from the descriptor.
   Result<std::string> read_blob(const Descriptor& descriptor);
 
  private:

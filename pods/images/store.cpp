@@ -1,5 +1,5 @@
 #include "pods/images/store.hpp"
-#include "pods/images/directories.hpp"
+#include "linux/files/directories.hpp"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,10 +81,10 @@ Result<void> check_private(Fd store, Fd layers) {
 
 Result<void> remove_temporary(Fd layers, const std::string& name, LayerLocks& locks) {
   const auto id = chain_id_of(std::string_view(name).substr(kTemporary.size()));
-  if (!id) return remove_tree(layers, name.c_str());  // no process of ours gives such a name
+  if (!id) return linux::remove_tree(layers, name.c_str());  // no process of ours gives such a name
   OCIRUN_TRY_ASSIGN(const bool is_abandoned, locks.try_take(*id));
   if (!is_abandoned) return {};
-  auto removed = remove_tree(layers, name.c_str());
+  auto removed = linux::remove_tree(layers, name.c_str());
   locks.release(*id);
   return removed;
 }
@@ -135,8 +135,8 @@ class Addition {
   /// Removes what run() has unpacked and given no name.
   Result<void> undo() {
     for (const std::string& name : unpacked_)
-      OCIRUN_TRY(remove_tree(layers_, temporary_name(name).c_str()));
-    return remove_tree(layers_, current_.c_str());
+      OCIRUN_TRY(linux::remove_tree(layers_, temporary_name(name).c_str()));
+    return linux::remove_tree(layers_, current_.c_str());
   }
 
  private:
@@ -150,8 +150,8 @@ class Addition {
         options_.progress({index, image_.layers.size(), read, layer.digest ? layer.size : 0});
       };
     current_ = std::move(temporary);
-    OCIRUN_TRY(
-        remove_tree(layers_, current_.c_str()));  // should its owner have been killed meanwhile
+    OCIRUN_TRY(linux::remove_tree(
+        layers_, current_.c_str()));  // should its owner have been killed meanwhile
     OCIRUN_TRY(sys::mkdirat(layers_, current_.c_str(), 0700));
     OCIRUN_TRY_ASSIGN(const UniqueFd into,
                       sys::openat(layers_, current_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
@@ -181,8 +181,8 @@ class Addition {
 Result<Store> Store::open(const HostPath& given) {
   OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(given.string()));
   auto opened = [&]() -> Result<Store> {
-    OCIRUN_TRY_ASSIGN(UniqueFd directory, open_or_make_directory(path));
-    OCIRUN_TRY_ASSIGN(UniqueFd layers, open_or_make_directory(directory, kLayers, 0700));
+    OCIRUN_TRY_ASSIGN(UniqueFd directory, linux::open_or_make_directory(path));
+    OCIRUN_TRY_ASSIGN(UniqueFd layers, linux::open_or_make_directory(directory, kLayers, 0700));
     OCIRUN_TRY(check_private(directory, layers));
     return Store(path, std::move(directory), std::move(layers));
   }();
@@ -247,7 +247,7 @@ Result<std::size_t> Store::prune(std::span<const Digest> keep,
     // If this process is killed, no half of a layer may remain under the name of the layer.
     const std::string temporary = temporary_name(name);
     OCIRUN_TRY(sys::renameat2(layers_, name.c_str(), layers_, temporary.c_str(), RENAME_NOREPLACE));
-    OCIRUN_TRY(remove_tree(layers_, temporary.c_str()));
+    OCIRUN_TRY(linux::remove_tree(layers_, temporary.c_str()));
     ++count;
   }
   return count;

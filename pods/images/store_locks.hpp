@@ -4,7 +4,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/images/digest.hpp"
+#include "pods/documents/model/digest.hpp"
 
 namespace ocirun::pods {
 

@@ -10,7 +10,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/images/directories.hpp"
+#include "linux/files/directories.hpp"
 #include "pods/images/store_locks.hpp"
 
 namespace ocirun::pods {
@@ -57,8 +57,8 @@ Descriptor with_name(Descriptor entry, const std::string& name) {
 
 /// Opens blobs/ALGORITHM of a layout, and makes it if it is missing.
 Result<UniqueFd> open_blobs(Fd layout, std::string_view algorithm) {
-  OCIRUN_TRY_ASSIGN(const UniqueFd blobs, open_or_make_directory(layout, kBlobs, 0700));
-  return open_or_make_directory(blobs, std::string(algorithm).c_str(), 0700);
+  OCIRUN_TRY_ASSIGN(const UniqueFd blobs, linux::open_or_make_directory(layout, kBlobs, 0700));
+  return linux::open_or_make_directory(blobs, std::string(algorithm).c_str(), 0700);
 }
 
 /// index.json is replaced under this lock. No layer has this digest.
@@ -85,7 +85,7 @@ Result<void> remove_blobs(const Store& store, const std::set<std::string>& used)
       if (!used.contains(fmt::format("{}:{}", algorithm, name))) unused.emplace_back(name);
       return {};
     }));
-    for (const std::string& name : unused) OCIRUN_TRY(remove_tree(blobs, name.c_str()));
+    for (const std::string& name : unused) OCIRUN_TRY(linux::remove_tree(blobs, name.c_str()));
   }
   return {};
 }
@@ -116,7 +116,7 @@ Result<void> lend_blobs(const Store& store, Fd layout, const std::vector<Digest>
 }
 
 Result<UniqueFd> open_incoming(const Store& store) {
-  return open_or_make_directory(store.fd(), kIncoming, 0700);
+  return linux::open_or_make_directory(store.fd(), kIncoming, 0700);
 }
 
 Result<bool> take_back(const Store& store, Fd layout, const Digest& blob) {
@@ -142,7 +142,7 @@ Result<void> keep_pulled(const Store& store, Fd layout, const std::vector<Digest
 
 Result<void> prune_pulled(const Store& store, const std::vector<std::string>& keep) {
   OCIRUN_TRY_ASSIGN(const UniqueFd incoming, open_incoming(store));
-  OCIRUN_TRY(remove_content(incoming));
+  OCIRUN_TRY(linux::remove_content(incoming));
   OCIRUN_TRY_ASSIGN(const auto source, open_pulled(store));
   if (!source) return {};
   OCIRUN_TRY_ASSIGN(const std::vector<Descriptor> entries, read_entries(store.fd()));

@@ -10,10 +10,10 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/confined/confine.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/spawn.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/confined/confine.hpp"
 #include "pods/images/unpack_job.hpp"
 
 namespace ocirun::pods {
@@ -41,7 +41,7 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
     return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors, namespaces);
   };
   auto child = spawn(kNamespaces);
-  if (!child && are_namespaces_refused(child.error())) child = spawn(0);
+  if (!child && linux::are_namespaces_refused(child.error())) child = spawn(0);
   if (!child) return std::unexpected(std::move(child).error());
   return Started{.child = *std::move(child), .report = std::move(pipe.reader)};
 }

@@ -3,7 +3,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
-#include "pods/appc/types.hpp"
+#include "pods/documents/appc/types.hpp"
 #include "pods/metadata/manifest.hpp"
 #include "pods/metadata/named_values.hpp"
 

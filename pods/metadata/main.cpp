@@ -21,9 +21,9 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/confined/confine.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/confined/confine.hpp"
 #include "pods/metadata/server.hpp"
 
 namespace ocirun::pods {
@@ -52,12 +52,12 @@ Result<void> run(std::span<const std::string> words) {
   OCIRUN_TRY_ASSIGN(const std::string text,
                     linux::sys::read_all(Fd{STDIN_FILENO}, kMostContentBytes));
   OCIRUN_TRY_ASSIGN(Content content, parse_content(text));
-  const std::uint64_t size = own_memory();
-  OCIRUN_TRY(within(enter_empty_root(words[0]), "an empty root"));
+  const std::uint64_t size = linux::own_memory();
+  OCIRUN_TRY(within(linux::enter_empty_root(words[0]), "an empty root"));
   OCIRUN_TRY(limit_resources());
   constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;
-  OCIRUN_TRY(
-      within(confine_process({}, size + kMostMemory, Fd{STDERR_FILENO}), "give up privileges"));
+  OCIRUN_TRY(within(linux::confine_process({}, size + kMostMemory, Fd{STDERR_FILENO}),
+                    "give up privileges"));
   ::dup2(STDOUT_FILENO, STDIN_FILENO);
   const Answers answers(std::move(content));
   return serve(Fd{kSocket}, answers, []() -> Result<void> {

@@ -8,7 +8,7 @@
 #include "pods/documents/workload.hpp"
 #include "pods/images/image_config.hpp"
 #include "pods/metadata/content.hpp"
-#include "pods/plan/launch.hpp"
+#include "pods/prepare/plan/launch.hpp"
 #include "pods/prepare/prepare.hpp"
 
 namespace ocirun::pods {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "linux/base/text.hpp"
-#include "pods/confined/confine.hpp"
+#include "linux/confined/confine.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -218,15 +218,15 @@ Result<void> serve(Fd socket, const Answers& answers, const std::function<Result
 }
 
 Result<void> allow_service_calls() {
-  linux::SeccompProfile profile = least_calls();
+  linux::SeccompProfile profile = linux::least_calls();
   allow(profile,
         {"accept",     "accept4",     "poll",       "ppoll",      "ppoll_time64", "epoll_ctl",
          "epoll_wait", "epoll_pwait", "getsockopt", "setsockopt", "getsockname",  "getpeername",
          "send",       "sendto",      "sendmsg",    "recv",       "recvfrom",     "recvmsg",
          "shutdown",   "dup2",        "dup3"});
-  allow_descriptor_flags(profile);
+  linux::allow_descriptor_flags(profile);
   answer(profile, ENOENT, {"open", "openat"});
-  return load_calls(profile);
+  return linux::load_calls(profile);
 }
 
 }  // namespace ocirun::pods

@@ -14,8 +14,8 @@
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/scheduling.hpp"
-#include "pods/plan/admission.hpp"
 #include "pods/prepare/devices.hpp"
+#include "pods/prepare/plan/admission.hpp"
 
 namespace ocirun::pods {
 namespace {

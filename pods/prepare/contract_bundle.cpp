@@ -13,7 +13,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/mount_point.hpp"
-#include "pods/contract/clauses.hpp"
+#include "pods/prepare/contract/clauses.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -170,14 +170,13 @@ void set_network(Draft& draft, Node* namespaces, const SharedNamespaces& shared)
   editor.set(network, "path", editor.text(shared.network));
 }
 
-void set_surroundings(Draft& draft, const Container& container, const Surroundings& surroundings,
-                      std::vector<std::string>& warnings) {
+void set_sandbox(Draft& draft, const Container& container, const Sandbox& sandbox,
+                 std::vector<std::string>& warnings) {
   Editor& editor = draft.editor;
   Node* linux = editor.object_in(draft.root, "linux");
   Node* namespaces = editor.array_in(linux, "namespaces");
-  set_network(draft, namespaces, surroundings.shared);
-  const std::string cgroup =
-      surroundings.cgroups_path ? surroundings.cgroups_path(container.name) : "";
+  set_network(draft, namespaces, sandbox.shared);
+  const std::string cgroup = sandbox.cgroups_path ? sandbox.cgroups_path(container.name) : "";
   if (cgroup.empty())
     Editor::remove(linux, "cgroupsPath");
   else
@@ -206,10 +205,10 @@ Result<std::string> text_under_contract(const PodParts& parts, const Container& 
   if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
   set_variables(draft, parts.workload.pod, container);
   set_seccomp_listener(draft, config);
-  OCIRUN_TRY(set_user(draft, config, container, parts.surroundings.powers.set_groups));
+  OCIRUN_TRY(set_user(draft, config, container, parts.sandbox.powers.set_groups));
   change_mounts(draft, config);
   add_mounts(draft, config, parts.network_files);
-  set_surroundings(draft, container, parts.surroundings, warnings);
+  set_sandbox(draft, container, parts.sandbox, warnings);
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.value(*draft.root);
   return std::move(out).take();

@@ -11,11 +11,11 @@
 
 #include "linux/base/text.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "pods/devices/ready.hpp"
-#include "pods/devices/registry.hpp"
-#include "pods/images/digest.hpp"
-#include "pods/model/device_names.hpp"
-#include "pods/model/device_requests.hpp"
+#include "pods/documents/model/device_names.hpp"
+#include "pods/documents/model/device_requests.hpp"
+#include "pods/documents/model/digest.hpp"
+#include "pods/prepare/devices/ready.hpp"
+#include "pods/prepare/devices/registry.hpp"
 #include "pods/prepare/volumes.hpp"
 
 namespace ocirun::pods {

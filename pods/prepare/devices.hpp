@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "linux/base/unique_fd.hpp"
-#include "pods/devices/edits.hpp"
 #include "pods/documents/workload.hpp"
+#include "pods/prepare/devices/edits.hpp"
 #include "pods/prepare/given.hpp"
 
 namespace ocirun::pods {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "pods/documents/workload.hpp"
+#include "pods/images/registry/pull.hpp"
 #include "pods/images/store.hpp"
 #include "pods/prepare/given.hpp"
-#include "pods/registry/pull.hpp"
 
 namespace ocirun::pods {
 

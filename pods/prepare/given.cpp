@@ -20,8 +20,8 @@
 #include "linux/process/exec_limits.hpp"
 #include "pods/documents/key_documents.hpp"
 #include "pods/documents/needs.hpp"
-#include "pods/plan/expansion.hpp"
 #include "pods/prepare/kept_volumes.hpp"
+#include "pods/prepare/plan/expansion.hpp"
 
 namespace ocirun::pods {
 namespace {

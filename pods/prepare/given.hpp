@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "linux/base/paths.hpp"
-#include "pods/devices/registry.hpp"
+#include "pods/documents/model/device_names.hpp"
 #include "pods/documents/workload.hpp"
-#include "pods/model/device_names.hpp"
-#include "pods/plan/bindings.hpp"
-#include "pods/plan/bundle.hpp"
-#include "pods/registry/options.hpp"
+#include "pods/images/registry/options.hpp"
+#include "pods/prepare/devices/registry.hpp"
+#include "pods/prepare/plan/bindings.hpp"
+#include "pods/prepare/plan/bundle.hpp"
 
 namespace ocirun::pods {
 

@@ -10,7 +10,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "pods/model/host_type.hpp"
+#include "pods/documents/model/host_type.hpp"
 
 namespace ocirun::pods {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/files/directories.hpp"
 #include "linux/mounts/devices.hpp"
-#include "pods/images/directories.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -64,7 +64,7 @@ Result<UniqueFd> lock(const std::string& locks, Fd file, const Volume& volume) {
 
 /// Makes an empty directory or file of the pod, on which one of the host can be mounted.
 Result<UniqueFd> make_place_of_volume(Fd volumes, const std::string& name, bool is_directory) {
-  if (is_directory) return open_or_make_directory(volumes, name.c_str(), 0755);
+  if (is_directory) return linux::open_or_make_directory(volumes, name.c_str(), 0755);
   OCIRUN_TRY(sys::mknodat(volumes, name.c_str(), S_IFREG | 0644, 0));
   return sys::openat(volumes, name.c_str(), O_PATH | O_NOFOLLOW);
 }

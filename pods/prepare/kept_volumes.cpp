@@ -9,8 +9,8 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/images/directories.hpp"
-#include "pods/images/merge_layers.hpp"
+#include "linux/files/directories.hpp"
+#include "pods/images/trees/merge_layers.hpp"
 #include "pods/prepare/volumes.hpp"
 #include "pods/state/pod_directory.hpp"
 
@@ -64,7 +64,7 @@ HostPath kept_volume_path(const HostPath& data, const std::string& name) {
 
 Result<UniqueFd> open_kept_volume(const HostPath& path) {
   const auto [above, name] = parts_of(path);
-  OCIRUN_TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volumes, linux::open_or_make_directory(above));
   OCIRUN_TRY(lock_alone(volumes));  // until `volumes` is closed
   auto opened = open_volume(volumes, name);
   if (opened || opened.error().number() != ENOENT) return opened;
@@ -82,7 +82,7 @@ Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
                               const std::string& destination) {
   const auto [above, name] = parts_of(path);
   const std::string mark = mark_of(name);
-  OCIRUN_TRY_ASSIGN(const UniqueFd volumes, open_or_make_directory(above));
+  OCIRUN_TRY_ASSIGN(const UniqueFd volumes, linux::open_or_make_directory(above));
   const auto held = sys::openat(volumes, mark.c_str(), O_RDWR | O_NOFOLLOW);
   if (!held && held.error().number() == ENOENT) return {};
   if (!held) return std::unexpected(held.error());
@@ -90,7 +90,7 @@ Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
   OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(*held));
   if (status.st_nlink == 0) return {};  // another process has filled the volume meanwhile
   OCIRUN_TRY_ASSIGN(const UniqueFd volume, open_volume(volumes, name));
-  OCIRUN_TRY(remove_content(volume));  // of a filling that was cut off
+  OCIRUN_TRY(linux::remove_content(volume));  // of a filling that was cut off
   if (!destination.empty()) OCIRUN_TRY(copy_from_image(root, destination, volume));
   return sys::unlinkat(volumes, mark.c_str(), 0);
 }
@@ -105,7 +105,7 @@ Result<void> give_to_group(const HostPath& path, Gid group) {
 Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
   std::vector<std::string> names;
   OCIRUN_TRY_ASSIGN(const UniqueFd volumes,
-                    open_or_make_directory(HostPath(data.string() + kKept)));
+                    linux::open_or_make_directory(HostPath(data.string() + kKept)));
   OCIRUN_TRY(
       linux::for_each_entry(volumes, [&](const char* name, unsigned char type) -> Result<void> {
         if (check_pod_name(name) && linux::is_directory(volumes, name, type))
@@ -119,7 +119,7 @@ Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
 Result<void> remove_kept_volume(const HostPath& data, const std::string& name) {
   OCIRUN_TRY(check_volume_name(name));
   OCIRUN_TRY_ASSIGN(const UniqueFd volumes,
-                    open_or_make_directory(HostPath(data.string() + kKept)));
+                    linux::open_or_make_directory(HostPath(data.string() + kKept)));
   OCIRUN_TRY(lock_alone(volumes));
   const auto there = open_volume(volumes, name);
   if (!there && there.error().number() == ENOENT)
@@ -129,8 +129,8 @@ Result<void> remove_kept_volume(const HostPath& data, const std::string& name) {
   if (!lock && lock.error().number() == EAGAIN)
     return refuse("a pod that runs uses the volume \"{}\"", name);
   if (!lock) return std::unexpected(lock.error());
-  OCIRUN_TRY(remove_tree(volumes, name.c_str()));
-  return remove_tree(volumes, mark_of(name).c_str());
+  OCIRUN_TRY(linux::remove_tree(volumes, name.c_str()));
+  return linux::remove_tree(volumes, mark_of(name).c_str());
 }
 
 }  // namespace ocirun::pods

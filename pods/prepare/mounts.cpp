@@ -14,8 +14,8 @@
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/devices.hpp"
-#include "pods/plan/admission.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
+#include "pods/prepare/plan/admission.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -97,13 +97,13 @@ constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 /// A filesystem for files that nobody needs after a crash: without a journal, and without a reserve
 /// for root.
 Result<void> make_filesystem(const std::string& path) {
-  const std::string program = find_program("mkfs.ext4");
+  const std::string program = linux::find_program("mkfs.ext4");
   if (program.empty())
     return refuse(
         "a limit on disk needs the program mkfs.ext4 (Debian's package e2fsprogs), which "
         "is not installed; \"medium: Memory\" needs none");
   const std::vector<std::string> words{program, "-q", "-F", "-m", "0", "-O", "^has_journal", path};
-  return within(run_program(words), program);
+  return within(linux::run_program(words), program);
 }
 
 /// Mounts the ext4 filesystem of a block device on the directory `target`.

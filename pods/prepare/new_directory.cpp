@@ -9,10 +9,10 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/files/directories.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/images/directories.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -30,7 +30,7 @@ void keep_directory(Fd parent, const std::string& name, UniqueFd answer, Fd life
   ignore(linux::write_all(answer, made ? std::string(kMade) : linux::error_lines(made.error())));
   answer.reset();
   const auto word = sys::read_all(life, kKeep.size());
-  if (made && (!word || *word != kKeep)) ignore(remove_tree(parent, name.c_str()));
+  if (made && (!word || *word != kKeep)) ignore(linux::remove_tree(parent, name.c_str()));
 }
 
 }  // namespace

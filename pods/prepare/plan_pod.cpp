@@ -2,8 +2,8 @@
 
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/prepare/devices.hpp"
-#include "pods/prepare/files.hpp"
 #include "pods/prepare/find_image.hpp"
+#include "pods/prepare/plan/network_files.hpp"
 #include "pods/prepare/prepare.hpp"
 
 namespace ocirun::pods {
@@ -36,12 +36,12 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
   OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
   OCIRUN_TRY_ASSIGN(const std::vector<BoundPath> files,
                     write_network_files(target.name, Network::kOwn, site.fd, site.path));
-  const Surroundings surroundings{.shared = {},
-                                  .hostname = target.name,
-                                  .root = RootKind::kCopy,
-                                  .cgroups_path = {},
-                                  .powers = powers_here(true, true),
-                                  .ids = std::move(ids)};
+  const Sandbox sandbox{.shared = {},
+                        .hostname = target.name,
+                        .root = RootKind::kCopy,
+                        .cgroups_path = {},
+                        .powers = powers_here(true, true),
+                        .ids = std::move(ids)};
   std::vector<std::string> warnings = warnings_of_volumes(workload, given);
   for (const auto& others : {volumes.warnings, devices.warnings})
     warnings.insert(warnings.end(), others.begin(), others.end());
@@ -51,16 +51,15 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
                       find_image(workload, *container, given, store, options_for_this_namespace()));
     images.emplace(container, std::move(image));
   }
-  OCIRUN_TRY_ASSIGN(const std::vector<ReadyContainer> made,
-                    make_bundles({.workload = workload,
-                                  .given = given,
-                                  .store = store,
-                                  .images = images,
-                                  .volumes = volumes,
-                                  .devices = devices,
-                                  .surroundings = surroundings,
-                                  .network_files = files},
-                                 site));
+  OCIRUN_TRY_ASSIGN(const std::vector<ReadyContainer> made, make_bundles({.workload = workload,
+                                                                          .given = given,
+                                                                          .store = store,
+                                                                          .images = images,
+                                                                          .volumes = volumes,
+                                                                          .devices = devices,
+                                                                          .sandbox = sandbox,
+                                                                          .network_files = files},
+                                                                         site));
   for (const ReadyContainer& ready : made)
     warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   volumes.made.keep();

@@ -138,16 +138,16 @@ Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container
     places.add(linux::clean_path(path), {});
   }
   add_contract_directories(parts.workload.pod, places, plan);
-  const Surroundings& surroundings = parts.surroundings;
-  plan.shared = surroundings.shared;
-  plan.hostname = surroundings.hostname;
-  if (surroundings.cgroups_path) plan.cgroups_path = surroundings.cgroups_path(container.name);
+  const Sandbox& sandbox = parts.sandbox;
+  plan.shared = sandbox.shared;
+  plan.hostname = sandbox.hostname;
+  if (sandbox.cgroups_path) plan.cgroups_path = sandbox.cgroups_path(container.name);
   plan.resources = container.resources;
   plan.requests = parts.given.requests;
   plan.security = container.security;
   OCIRUN_TRY_ASSIGN(plan.seccomp, seccomp_of(container, parts.given));
-  plan.powers = surroundings.powers;
-  plan.ids = surroundings.ids;
+  plan.powers = sandbox.powers;
+  plan.ids = sandbox.ids;
   return plan;
 }
 
@@ -216,12 +216,12 @@ Result<ReadyContainer> prepare_container(const PodParts& parts, const Container&
                                                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     OCIRUN_TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
     OCIRUN_TRY_ASSIGN(Root root, Root::open(parts.store, image.layers, std::move(kept), bundle));
-    OCIRUN_TRY(root.make(parts.surroundings.root));
+    OCIRUN_TRY(root.make(parts.sandbox.root));
     std::vector<SubPath> sub_paths;
     const Site place{.fd = made, .path = bundle};
     auto planned = plan_bundle(parts, container, root, place, sub_paths);
     if (!planned) {
-      if (parts.surroundings.root == RootKind::kOverlay) ignore(root.unmount());
+      if (parts.sandbox.root == RootKind::kOverlay) ignore(root.unmount());
       return std::unexpected(planned.error());
     }
     OCIRUN_TRY_ASSIGN(const std::string text, config_text(*planned));

@@ -9,10 +9,10 @@
 
 #include "linux/files/safe_dir.hpp"
 #include "pods/documents/workload.hpp"
-#include "pods/plan/bundle.hpp"
 #include "pods/prepare/devices.hpp"
 #include "pods/prepare/files.hpp"
 #include "pods/prepare/given.hpp"
+#include "pods/prepare/plan/bundle.hpp"
 #include "pods/prepare/root.hpp"
 #include "pods/prepare/volumes.hpp"
 
@@ -32,7 +32,7 @@ inline constexpr std::array kContractDirectories{ContractDirectory{"/tmp", 01777
                                                  ContractDirectory{"/var/log", 0777}};
 
 /// What the containers of a pod get from whoever runs the pod.
-struct Surroundings {
+struct Sandbox {
   SharedNamespaces shared;
   std::string hostname;  // used where the containers share no uts namespace
   RootKind root = RootKind::kOverlay;
@@ -76,7 +76,7 @@ struct PodParts {
   const StoredImages& images;
   const Volumes& volumes;
   const PodDevices& devices;
-  const Surroundings& surroundings;
+  const Sandbox& sandbox;
   const std::vector<BoundPath>& network_files;
 };
 

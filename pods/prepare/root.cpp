@@ -9,8 +9,8 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "pods/images/directories.hpp"
-#include "pods/images/merge_layers.hpp"
+#include "linux/files/directories.hpp"
+#include "pods/images/trees/merge_layers.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
 
@@ -58,7 +58,7 @@ Result<void> Root::find_last_run() {
 }
 
 Result<UniqueFd> Root::make_empty(const char* name) const {
-  OCIRUN_TRY(remove_tree(directory_, name));
+  OCIRUN_TRY(linux::remove_tree(directory_, name));
   OCIRUN_TRY(sys::mkdirat(directory_, name, 0755));
   return sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
@@ -69,7 +69,7 @@ Result<void> Root::mount() {
   // it while it is removed. So each run uses a new directory, and a directory that cannot be
   // removed now is removed with the pod.
   for (const char* old : {"upper", "work"})
-    ignore(remove_tree(directory_, fmt::format("{}.{}", old, run_).c_str()));
+    ignore(linux::remove_tree(directory_, fmt::format("{}.{}", old, run_).c_str()));
   ++run_;
   OCIRUN_TRY_ASSIGN(const UniqueFd upper, make_empty(fmt::format("upper.{}", run_).c_str()));
   OCIRUN_TRY_ASSIGN(const UniqueFd work, make_empty(fmt::format("work.{}", run_).c_str()));

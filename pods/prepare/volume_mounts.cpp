@@ -2,7 +2,7 @@
 #include <set>
 #include <string_view>
 
-#include "pods/images/directories.hpp"
+#include "linux/files/directories.hpp"
 #include "pods/prepare/volumes.hpp"
 
 namespace ocirun::pods {
@@ -64,7 +64,7 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
         OCIRUN_TRY(within(check(part), workload.at(mount.place)));
         source = fmt::format("{}/{}", source, part.path);
       } else {
-        OCIRUN_TRY(open_or_make_directory(directory, kParts, 0700));
+        OCIRUN_TRY(linux::open_or_make_directory(directory, kParts, 0700));
         source = part.shown_at;
         mounts.parts.push_back(std::move(part));
       }

@@ -12,13 +12,13 @@
 
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/files/directories.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "pods/images/directories.hpp"
-#include "pods/plan/admission.hpp"
 #include "pods/prepare/files.hpp"
 #include "pods/prepare/host_volumes.hpp"
 #include "pods/prepare/kept_volumes.hpp"
 #include "pods/prepare/mounts.hpp"
+#include "pods/prepare/plan/admission.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -190,7 +190,7 @@ Result<void> check_space(Fd file, std::uint64_t least, std::string_view what) {
 }
 
 Result<UniqueFd> lock_name(const std::string& locks, const std::string& name, Use use) {
-  OCIRUN_TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
+  OCIRUN_TRY_ASSIGN(const UniqueFd all, linux::open_or_make_directory(HostPath(locks)));
   OCIRUN_TRY_ASSIGN(UniqueFd file,
                     sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "linux/base/syscalls.hpp"
-#include "pods/model/pod_fields.hpp"
+#include "pods/documents/model/pod_fields.hpp"
 #include "pods/run/launching.hpp"
 
 namespace ocirun::pods {
@@ -40,7 +40,7 @@ Result<int> Launching::adopt(PodRecord record) {
   OCIRUN_TRY_ASSIGN(host_mounts_, linux::sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
   OCIRUN_TRY(keeper_->enter_mount_namespace());
   OCIRUN_TRY(open_here());
-  OCIRUN_TRY(resume_surroundings(kept));
+  OCIRUN_TRY(resume_sandbox(kept));
   OCIRUN_TRY(reopen_containers(kept));
   OCIRUN_TRY_ASSIGN(PodServices services, make_services(events));
   OCIRUN_TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
@@ -80,7 +80,7 @@ Result<void> Launching::find_processes() {
   return {};
 }
 
-Result<void> Launching::resume_surroundings(const KeptPod& kept) {
+Result<void> Launching::resume_sandbox(const KeptPod& kept) {
   for (std::size_t i = 0; i < kept.locks; ++i) {
     OCIRUN_TRY_ASSIGN(UniqueFd lock,
                       keeper_->take(Keeper::lock_slot(record_.containers.size(), i)));

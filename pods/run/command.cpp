@@ -10,8 +10,8 @@
 #include <csignal>
 
 #include "linux/base/file_io.hpp"
+#include "linux/programs/child_call.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/prepare/child_call.hpp"
 
 namespace ocirun::pods {
 
@@ -23,20 +23,20 @@ Result<Command> Command::run(std::span<const std::string> words, std::string wha
   return command;
 }
 
-Result<Command> Command::run(std::span<const std::string> words, const Streams& streams,
+Result<Command> Command::run(std::span<const std::string> words, const linux::Streams& streams,
                              std::string what) {
-  OCIRUN_TRY_ASSIGN(linux::Child child, within(start_program(words, streams), what));
+  OCIRUN_TRY_ASSIGN(linux::Child child, within(linux::start_program(words, streams), what));
   return Command(std::move(child), std::move(what));
 }
 
 Result<Command> Command::call(const std::function<Result<void>()>& act, std::string what) {
   const int caller = ::getpid();
-  OCIRUN_TRY_ASSIGN(ChildCall call, within(start_in_child([&]() -> Result<void> {
-                                             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-                                             if (::getppid() != caller) ::_exit(1);
-                                             return act();
-                                           }),
-                                           what));
+  OCIRUN_TRY_ASSIGN(linux::ChildCall call, within(linux::start_in_child([&]() -> Result<void> {
+                                                    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                                                    if (::getppid() != caller) ::_exit(1);
+                                                    return act();
+                                                  }),
+                                                  what));
   Command command(std::move(call.child), std::move(what));
   command.errors_ = std::move(call.report);
   command.is_call_ = true;

@@ -10,7 +10,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/process/clone.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
 
 namespace ocirun::pods {
 
@@ -24,7 +24,7 @@ class Command {
   /// errors. Errors: those of start_program().
   static Result<Command> run(std::span<const std::string> words, std::string what);
   /// The same for a program that writes its errors elsewhere.
-  static Result<Command> run(std::span<const std::string> words, const Streams& streams,
+  static Result<Command> run(std::span<const std::string> words, const linux::Streams& streams,
                              std::string what);
   /// Calls `act` in a copy of the calling process, which must have a single thread. The copy ends
   /// when the caller ends, and may take any time.
@@ -59,7 +59,7 @@ class Command {
   bool is_call_ = false;
   std::string said_;    // the first bytes of the errors
   std::string killed_;  // how outcome() tells of kill(); "": it was not called
-  Clock::time_point deadline_ = Clock::now() + kProgramPatience;
+  Clock::time_point deadline_ = Clock::now() + linux::kProgramPatience;
 };
 
 }  // namespace ocirun::pods

@@ -60,7 +60,7 @@ Result<Command> ContainerRun::make_root() {
 Result<Command> ContainerRun::create() {
   // Only now, because an init container may have made the parts.
   for (const SubPath& part : ready_.parts) OCIRUN_TRY(show(part));
-  OCIRUN_TRY_ASSIGN(const Streams streams, output_.open());
+  OCIRUN_TRY_ASSIGN(const linux::Streams streams, output_.open());
   // Without a keeper the pod cannot be adopted, and its containers go on.
   if (services_.keeper != nullptr)
     ignore(services_.keeper->keep(Keeper::output_slot(index_), output_.readers()));

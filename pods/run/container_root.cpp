@@ -8,7 +8,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/run/runtime.hpp"
-#include "pods/surroundings/holder.hpp"
+#include "pods/run/sandbox/holder.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "linux/process/pidfd.hpp"
-#include "pods/logs/line.hpp"
+#include "pods/run/logs/line.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -23,7 +23,7 @@ int exit_code_of(std::optional<int> status) {
 }
 
 std::string too_long() {
-  return fmt::format("did not end within {} s, and was killed", kProgramPatience.count());
+  return fmt::format("did not end within {} s, and was killed", linux::kProgramPatience.count());
 }
 
 }  // namespace

@@ -4,20 +4,20 @@
 #include <optional>
 #include <string>
 
-#include "pods/networks/membership.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/command.hpp"
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
 #include "pods/run/lifecycle.hpp"
+#include "pods/run/networks/membership.hpp"
 #include "pods/run/oom_kills.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"
+#include "pods/run/sandbox/forwarder.hpp"
+#include "pods/run/sandbox/keeper.hpp"
+#include "pods/run/sandbox/metadata_service.hpp"
+#include "pods/run/units/service_notifier.hpp"
 #include "pods/state/record.hpp"
-#include "pods/surroundings/forwarder.hpp"
-#include "pods/surroundings/keeper.hpp"
-#include "pods/surroundings/metadata_service.hpp"
-#include "pods/systemd/service_notifier.hpp"
 
 namespace ocirun::pods {
 

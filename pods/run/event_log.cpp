@@ -7,7 +7,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "pods/logs/line.hpp"
+#include "pods/run/logs/line.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "linux/base/syscalls.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
 
 namespace ocirun::pods {
 
@@ -51,7 +51,7 @@ void Health::end() {
 /// Abandons a question. Kills the program of an exec probe, which must not stay in the container.
 void Health::give_up(Question& question) {
   if (std::holds_alternative<ExecProbe>(question.probe.question)) {
-    const auto pid = read_pid_file(pid_file_of(question));
+    const auto pid = linux::read_pid_file(pid_file_of(question));
     // The program is a child of the runtime, which still runs: the pid is not another process's.
     // Its children go with it, if the runtime has made it the leader of a group.
     if (pid && ::kill(-*pid, SIGKILL) != 0) ::kill(*pid, SIGKILL);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "pods/model/container.hpp"
-#include "pods/probes/ask.hpp"
+#include "pods/documents/model/container.hpp"
+#include "pods/run/probes/ask.hpp"
 #include "pods/run/runtime.hpp"
 
 namespace ocirun::pods {

@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/files/directories.hpp"
 #include "linux/files/procfs.hpp"
-#include "pods/images/directories.hpp"
+#include "pods/documents/model/pod_fields.hpp"
 #include "pods/metadata/manifest.hpp"
-#include "pods/model/pod_fields.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/manage.hpp"
-#include "pods/surroundings/holder.hpp"
-#include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/run/sandbox/holder.hpp"
+#include "pods/run/sandbox/pod_cgroup.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -47,7 +47,7 @@ Result<int> Launching::run() {
   OCIRUN_TRY(enter_own_mount_namespace());
   OCIRUN_TRY(open_here());
   OCIRUN_TRY(signals_.check());
-  OCIRUN_TRY(start_surroundings());
+  OCIRUN_TRY(start_sandbox());
   OCIRUN_TRY(signals_.check());
   OCIRUN_TRY_ASSIGN(
       Volumes volumes,
@@ -150,7 +150,7 @@ Result<void> Launching::begin_record() {
   return {};
 }
 
-Result<void> Launching::start_surroundings() {
+Result<void> Launching::start_sandbox() {
   OCIRUN_TRY(start_cgroup());
   OCIRUN_TRY_ASSIGN(record_.holder,
                     start_holder(sharing(), record_.name, directory_.path().string(),
@@ -231,7 +231,7 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
       const std::vector<BoundPath> files,
       write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
   if (membership_) OCIRUN_TRY(show_members());
-  const Surroundings surroundings{
+  const Sandbox sandbox{
       .shared = shared(),
       .hostname = {},
       .root = RootKind::kOverlay,
@@ -245,7 +245,7 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
                                   .images = images_.of,
                                   .volumes = volumes,
                                   .devices = devices,
-                                  .surroundings = surroundings,
+                                  .sandbox = sandbox,
                                   .network_files = files},
                                  {.fd = here_, .path = directory_.path().string()}, kContainers));
   if (listener_.warn)
@@ -282,8 +282,9 @@ std::string Launching::metadata_cgroup() const {
 }
 
 Result<ContainerOutput> Launching::open_output(const ContainerRecord& container) {
-  OCIRUN_TRY_ASSIGN(UniqueFd logs, within(open_or_make_directory(HostPath(record_.log_directory)),
-                                          "log directory"));
+  OCIRUN_TRY_ASSIGN(
+      UniqueFd logs,
+      within(linux::open_or_make_directory(HostPath(record_.log_directory)), "log directory"));
   LinePrinter print;
   if (listener_.print)
     print = [this, name = container.name](Stream stream, std::string_view line) {

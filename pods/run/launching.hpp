@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "pods/networks/membership.hpp"
 #include "pods/prepare/devices.hpp"
 #include "pods/run/kept_pod.hpp"
+#include "pods/run/networks/membership.hpp"
 #include "pods/run/run_pod.hpp"
+#include "pods/run/sandbox/holder.hpp"
+#include "pods/run/sandbox/network.hpp"
 #include "pods/run/supervisor.hpp"
 #include "pods/state/pod_directory.hpp"
-#include "pods/surroundings/holder.hpp"
-#include "pods/surroundings/network.hpp"
 
 namespace ocirun::pods {
 
@@ -52,7 +52,7 @@ class Launching {
   Result<void> open_here();
   Result<void> begin_record();
   /// Makes the cgroup, the namespaces and the network. Records each of them as soon as it exists.
-  Result<void> start_surroundings();
+  Result<void> start_sandbox();
   Result<void> start_cgroup();
   void make_forwarder();
   Sharing sharing() const;
@@ -73,7 +73,7 @@ class Launching {
   Result<ContainerOutput> open_output(const ContainerRecord& container);
   Result<PodServices> make_services(EventLog& events);
   Result<std::deque<ContainerRun>> make_runs(PodServices& services);
-  Result<void> resume_surroundings(const KeptPod& kept);
+  Result<void> resume_sandbox(const KeptPod& kept);
   Result<void> find_processes();
   Result<void> reopen_containers(const KeptPod& kept);
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "linux/base/error.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
 
 namespace ocirun::pods {
 
@@ -98,7 +98,7 @@ class Lifecycle {
   ContainerWork& work_;
   Phase phase_ = Phase::kNew;
   Clock::time_point started_, due_ = Clock::time_point::max();
-  Backoff backoff_;
+  linux::Backoff backoff_;
   bool is_wanted_ = true;         // the pod does not stop
   bool has_run_ = false;          // a failure is tried again, and does not end the pod's start
   bool must_restart_ = false;     // whatever the restart rule is

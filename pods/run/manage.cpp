@@ -7,11 +7,11 @@
 #include <csignal>
 
 #include "linux/base/patience.hpp"
-#include "pods/networks/membership.hpp"
 #include "pods/run/kept_pod.hpp"
+#include "pods/run/networks/membership.hpp"
 #include "pods/run/runtime.hpp"
+#include "pods/run/sandbox/pod_cgroup.hpp"
 #include "pods/run/supervisor_signals.hpp"
-#include "pods/surroundings/pod_cgroup.hpp"
 
 namespace ocirun::pods {
 namespace {

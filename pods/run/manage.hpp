@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/networks/membership.hpp"
+#include "pods/run/networks/membership.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/record.hpp"
 

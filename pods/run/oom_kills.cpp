@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/run/sandbox/pod_cgroup.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
-#include "pods/logs/line.hpp"
-#include "pods/logs/reader.hpp"
+#include "pods/run/logs/line.hpp"
+#include "pods/run/logs/reader.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -34,7 +34,7 @@ Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std:
   return ContainerOutput(std::move(directory), std::move(log));
 }
 
-Result<Streams> ContainerOutput::open() {
+Result<linux::Streams> ContainerOutput::open() {
   for (linux::Pipe& pipe : pipes_) {
     OCIRUN_TRY_ASSIGN(linux::Pipe made, linux::make_pipe());
     const int flags = ::fcntl(made.reader.get(), F_GETFL);
@@ -42,7 +42,7 @@ Result<Streams> ContainerOutput::open() {
       return fail(errno, "set up the container's output");
     pipe = std::move(made);  // never one of which a read waits
   }
-  return Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};
+  return linux::Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};
 }
 
 void ContainerOutput::resume(std::array<UniqueFd, 2> readers) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
-#include "pods/logs/writer.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
+#include "pods/run/logs/writer.hpp"
 #include "pods/state/record.hpp"
 
 namespace ocirun::pods {
@@ -27,7 +27,7 @@ class ContainerOutput {
                                           LinePrinter print);
 
   /// Makes new pipes for a run of the container.
-  Result<Streams> open();
+  Result<linux::Streams> open();
   /// The reading ends of the pipes, for a keeper.
   std::array<Fd, 2> readers() const { return {pipes_[0].reader, pipes_[1].reader}; }
   /// Goes on with the pipes of a supervisor that was killed.

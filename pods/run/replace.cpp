@@ -3,9 +3,9 @@
 #include <cerrno>
 
 #include "linux/base/paths.hpp"
-#include "pods/images/digest.hpp"
-#include "pods/plan/bindings.hpp"
+#include "pods/documents/model/digest.hpp"
 #include "pods/prepare/devices.hpp"
+#include "pods/prepare/plan/bindings.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/state/record.hpp"
 #include "pods/state/request.hpp"

@@ -6,17 +6,18 @@
 
 #include "pods/metadata/manifest.hpp"
 #include "pods/prepare/find_image.hpp"
+#include "pods/prepare/plan/ports.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/launching.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/run/replace.hpp"
 #include "pods/run/runtime.hpp"
+#include "pods/run/sandbox/host_ports.hpp"
+#include "pods/run/sandbox/network.hpp"
+#include "pods/run/sandbox/pod_cgroup.hpp"
 #include "pods/run/trial.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/record.hpp"
-#include "pods/surroundings/network.hpp"
-#include "pods/surroundings/pod_cgroup.hpp"
-#include "pods/surroundings/ports.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -143,7 +144,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   std::string cgroup;
   if (!settings.systemd_cgroups) {
     OCIRUN_TRY_ASSIGN(cgroup, settle_cgroup_for(settings.name));
-    if (cgroup.empty()) OCIRUN_TRY(check_unlimited(workload, settings.given));
+    if (cgroup.empty()) OCIRUN_TRY(check_unlimited(workload, settings.given.requests));
     if (cgroup.empty() && listener.warn && has_requests(workload.pod))
       listener.warn(
           "no cgroup is delegated to you: what the containers request is there, and nothing keeps "

@@ -11,7 +11,7 @@
 #include "pods/run/output.hpp"
 #include "pods/run/settings.hpp"
 #include "pods/run/supervisor.hpp"
-#include "pods/systemd/service_notifier.hpp"
+#include "pods/run/units/service_notifier.hpp"
 
 namespace ocirun::pods {
 

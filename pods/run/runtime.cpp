@@ -12,7 +12,7 @@
 #include "bundle/json/document.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -38,7 +38,7 @@ Result<Command> Runtime::begin(std::vector<std::string> command) const {
 
 Result<void> Runtime::run(std::vector<std::string> command) const {
   const std::string what = shown(command.front());
-  return within(run_program(words(std::move(command))), what);
+  return within(linux::run_program(words(std::move(command))), what);
 }
 
 Result<Command> Runtime::begin_start(const std::string& id) const { return begin({"start", id}); }
@@ -54,24 +54,25 @@ Result<Command> Runtime::begin_remove(const std::string& id) const {
 }
 
 Result<Command> Runtime::begin_create(const std::string& id, const std::string& bundle,
-                                      const Streams& streams) const {
+                                      const linux::Streams& streams) const {
   return Command::run(words({"create", "--bundle", bundle, "--pid-file", pid_file_of(bundle), id}),
                       streams, shown("create"));
 }
 
 Result<int> Runtime::read_pid(const std::string& bundle) {
-  return read_pid_file(pid_file_of(bundle));
+  return linux::read_pid_file(pid_file_of(bundle));
 }
 
 Result<Runtime::State> Runtime::find_state(const std::string& id) const {
   OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
-  OCIRUN_TRY_ASSIGN(linux::Child child,
-                    start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
+  OCIRUN_TRY_ASSIGN(
+      linux::Child child,
+      linux::start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
   output.writer.reset();
   const std::string text =
-      read_text(output.reader, std::chrono::steady_clock::now() + kProgramPatience);
+      linux::read_text(output.reader, std::chrono::steady_clock::now() + linux::kProgramPatience);
   const std::string what = fmt::format("{} state {}", command_.front(), id);
-  OCIRUN_TRY_ASSIGN(const int status, within(end_of(child), what));
+  OCIRUN_TRY_ASSIGN(const int status, within(linux::end_of(child), what));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return refuse("{}: {}", what, linux::describe_end(status));
   bundle::Document document;

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pods/model/container.hpp"
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
+#include "pods/documents/model/container.hpp"
 #include "pods/run/command.hpp"
 #include "pods/state/record.hpp"
 
@@ -30,7 +30,7 @@ class Runtime {
   /// Creates a container whose program writes to `streams`; the runtime writes its own errors to
   /// `streams.err`. `bundle` is the path of a directory, in which the file `pid` is written.
   Result<Command> begin_create(const std::string& id, const std::string& bundle,
-                               const Streams& streams) const;
+                               const linux::Streams& streams) const;
   /// Returns the pid of the container's program, after `create`.
   static Result<int> read_pid(const std::string& bundle);
 

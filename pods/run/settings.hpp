@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "pods/prepare/given.hpp"
+#include "pods/run/sandbox/network.hpp"
 #include "pods/state/request.hpp"
-#include "pods/surroundings/network.hpp"
 
 namespace ocirun::pods {
 

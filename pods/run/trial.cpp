@@ -1,6 +1,6 @@
 #include "pods/run/trial.hpp"
 
-#include "pods/prepare/child_call.hpp"
+#include "linux/programs/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 
@@ -21,19 +21,19 @@ Result<void> try_in(const PodDirectory& trial, const Workload& workload, const S
   OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, settings.given, ""));
   OCIRUN_TRY_ASSIGN(const std::vector<BoundPath> files,
                     write_network_files(settings.name, network.visible(), here, path));
-  const Surroundings surroundings{.shared = {},
-                                  .hostname = settings.name,
-                                  .root = RootKind::kOverlay,
-                                  .cgroups_path = {},
-                                  .powers = powers_here(has_cgroup, network.own_network),
-                                  .ids = {}};
+  const Sandbox sandbox{.shared = {},
+                        .hostname = settings.name,
+                        .root = RootKind::kOverlay,
+                        .cgroups_path = {},
+                        .powers = powers_here(has_cgroup, network.own_network),
+                        .ids = {}};
   OCIRUN_TRY(make_bundles_below({.workload = workload,
                                  .given = settings.given,
                                  .store = store,
                                  .images = images.of,
                                  .volumes = volumes,
                                  .devices = devices,
-                                 .surroundings = surroundings,
+                                 .sandbox = sandbox,
                                  .network_files = files},
                                 site, "containers"));
   return {};
@@ -45,7 +45,7 @@ Result<void> try_bundles(const PodsDirectory& pods, const Workload& workload,
                          const Settings& settings, const Images& images, const NetworkPlan& network,
                          bool has_cgroup) {
   OCIRUN_TRY_ASSIGN(const Trial trial, pods.make_trial(settings.name));
-  const auto made = call_in_child(
+  const auto made = linux::call_in_child(
       [&] { return try_in(trial.directory, workload, settings, images, network, has_cgroup); },
       "make the bundles");
   const auto removed = trial.directory.remove();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "pods/run/run_pod.hpp"
+#include "pods/run/sandbox/network.hpp"
 #include "pods/state/pod_directory.hpp"
-#include "pods/surroundings/network.hpp"
 
 namespace ocirun::pods {
 

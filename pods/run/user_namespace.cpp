@@ -13,10 +13,10 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
+#include "linux/programs/child_call.hpp"
 #include "linux/sealed/executable.hpp"
-#include "pods/prepare/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
-#include "pods/surroundings/holder.hpp"
+#include "pods/run/sandbox/holder.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -112,7 +112,7 @@ Result<void> as_root_of(const PodRecord& record, const std::function<Result<void
     OCIRUN_TRY(become_root_of_namespace_of(record));
     return act();
   };
-  return call_in_child(act_as_root, "work on the pod");
+  return linux::call_in_child(act_as_root, "work on the pod");
 }
 
 }  // namespace ocirun::pods

@@ -13,8 +13,8 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "pods/images/directories.hpp"
-#include "pods/model/pod_fields.hpp"
+#include "linux/files/directories.hpp"
+#include "pods/documents/model/pod_fields.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -95,16 +95,16 @@ Result<void> PodDirectory::remove() const {
   std::string now = fmt::format(".{}.{}", name_, ::getpid());
   if (name_.starts_with('.') || !sys::renameat2(parent_, name_.c_str(), parent_, now.c_str(), 0))
     now = name_;
-  return within(remove_tree(parent_, now.c_str()), "remove {}", path_);
+  return within(linux::remove_tree(parent_, now.c_str()), "remove {}", path_);
 }
 
 Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
   OCIRUN_TRY_ASSIGN(const HostPath absolute, linux::absolute_path(data.string()));
   const std::string path = absolute.string() + "/pods";
   auto opened = [&]() -> Result<PodsDirectory> {
-    OCIRUN_TRY_ASSIGN(const UniqueFd above, open_or_make_directory(absolute));
+    OCIRUN_TRY_ASSIGN(const UniqueFd above, linux::open_or_make_directory(absolute));
     OCIRUN_TRY(check_private(above));
-    OCIRUN_TRY_ASSIGN(UniqueFd directory, open_or_make_directory(above, "pods", 0700));
+    OCIRUN_TRY_ASSIGN(UniqueFd directory, linux::open_or_make_directory(above, "pods", 0700));
     OCIRUN_TRY(check_private(directory));
     return PodsDirectory(path, std::move(directory));
   }();

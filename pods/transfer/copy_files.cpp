@@ -15,7 +15,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
-#include "pods/images/inode.hpp"
+#include "pods/images/trees/inode.hpp"
 
 namespace ocirun::pods {
 namespace {

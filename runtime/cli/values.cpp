@@ -9,13 +9,14 @@
 #include <string_view>
 
 #include "bundle/json/document.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using linux::is_digit;
 
 struct Decimal {
   std::int64_t whole = 0;

@@ -13,6 +13,7 @@
 #include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/parent/preflight.hpp"
+#include "runtime/parent/user_namespace.hpp"
 #include "runtime/state/cgroup_mark.hpp"
 #include "runtime/state/container.hpp"
 

@@ -80,9 +80,9 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
                   const Log& log) {
   bundle::StateDocument state = document_of(record);
   state.status = Status::kStopped;
-  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
+  const hooks::Context hook_context = on_host(state, HostPath(record.bundle), log);
   ignore(hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
-                          hooks::failure_rule(hooks::Kind::kPoststop), surroundings));
+                          hooks::failure_rule(hooks::Kind::kPoststop), hook_context));
 }
 
 Result<void> destroy_container(const StateDirectory& directory,

@@ -5,6 +5,7 @@
 #include "cgroups/container/join.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/rlimits.hpp"
+#include "linux/seccomp/filter_bytes.hpp"
 #include "runtime/base/rollback.hpp"
 #include "runtime/init/init.hpp"
 #include "runtime/init/join.hpp"
@@ -187,7 +188,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
   if (config.seccomp) {  // S-13
     OCIRUN_TRY_ASSIGN(const std::string bytes, container.filter_bytes());
-    OCIRUN_TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
+    OCIRUN_TRY_ASSIGN(plan.filter, linux::parse_filter_bytes(bytes));
   }
 
   std::optional<ExecLink> link;

@@ -64,12 +64,12 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   bundle::StateDocument state = document_of(record);
   state.status = Status::kRunning;
   state.pid = record.init_pid;
-  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
+  const hooks::Context hook_context = on_host(state, HostPath(record.bundle), log);
   const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
                                       ? hooks::FailureRule::kContinue
                                       : hooks::failure_rule(hooks::Kind::kPoststart);
   directory.unlock();  // a hook may ask for the container's state
-  auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, surroundings);
+  auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, hook_context);
   OCIRUN_TRY(directory.lock(kLockPatience));
   if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
   return outcome;

@@ -97,14 +97,14 @@ Result<void> set_names(const bundle::Config& config) {
 }
 
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 hooks::Surroundings surroundings) {
+                                 hooks::Context hook_context) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = Status::kCreated;
   state.pid = ::getpid();  // the pid in the container (H-8)
-  surroundings.state = bundle::hook_state(state);
+  hook_context.state = bundle::hook_state(state);
   const mode_t own = ::umask(plan.inheritance.umask);  // hooks get the umask of ocirun's caller
-  auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
+  auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), hook_context);
   ::umask(own);
   return outcome;
 }

@@ -36,9 +36,9 @@ Result<void> start_session();
 Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 
 /// Runs the createContainer or startContainer hooks, as children of init (H-10), with the umask of
-/// the caller of ocirun. This function fills in the state of `surroundings`.
+/// the caller of ocirun. This function fills in the state of `hook_context`.
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 hooks::Surroundings surroundings);
+                                 hooks::Context hook_context);
 /// Asks the parent to run the prestart and createRuntime hooks, which live in the runtime's
 /// namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);

@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstring>
 
 #include "linux/process/interpreter.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/process/scheduling.hpp"
+#include "linux/seccomp/filter_bytes.hpp"
 #include "runtime/init/executable.hpp"
 #include "runtime/init/namespaces.hpp"
 #include "runtime/protocol/protocol.hpp"
@@ -267,32 +267,11 @@ Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand&
   return linux::join_session_keyring();
 }
 
-std::string filter_bytes(const linux::SeccompFilter& filter) {
-  std::string bytes(sizeof(filter.flags) + 1 + filter.program.size() * sizeof(sock_filter), '\0');
-  std::memcpy(bytes.data(), &filter.flags, sizeof(filter.flags));
-  bytes[sizeof(filter.flags)] = filter.notify ? 1 : 0;
-  std::memcpy(bytes.data() + sizeof(filter.flags) + 1, filter.program.data(),
-              filter.program.size() * sizeof(sock_filter));
-  return bytes;
-}
-
-Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes) {
-  linux::SeccompFilter filter;
-  constexpr std::size_t kHeader = sizeof(filter.flags) + 1;
-  if (bytes.size() < kHeader || (bytes.size() - kHeader) % sizeof(sock_filter) != 0)
-    return fail(EPROTO, "the compiled seccomp filter is damaged");
-  std::memcpy(&filter.flags, bytes.data(), sizeof(filter.flags));
-  filter.notify = bytes[sizeof(filter.flags)] != 0;
-  filter.program.resize((bytes.size() - kHeader) / sizeof(sock_filter));
-  std::memcpy(filter.program.data(), bytes.data() + kHeader, bytes.size() - kHeader);
-  return filter;
-}
-
 Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
                                                            const linux::MessageSocket& parent) {
   if (!config.seccomp || !config.process) return std::nullopt;
   OCIRUN_TRY_ASSIGN(const linux::Packet packet, ask(parent, Message::kWantFilter));
-  OCIRUN_TRY_ASSIGN(linux::SeccompFilter filter, parse_filter_bytes(packet.payload));
+  OCIRUN_TRY_ASSIGN(linux::SeccompFilter filter, linux::parse_filter_bytes(packet.payload));
   return filter;
 }
 

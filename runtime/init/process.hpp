@@ -97,9 +97,5 @@ Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand&
 /// Asks the parent for the compiled filter. Nothing where config.json has no seccomp profile.
 Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
                                                            const linux::MessageSocket& parent);
-/// A filter as bytes (flags, whether it has a listener, the program) and back: for the socket to
-/// init, and for the file in the state directory that `exec` reads.
-std::string filter_bytes(const linux::SeccompFilter& filter);
-Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes);
 
 }  // namespace ocirun::runtime

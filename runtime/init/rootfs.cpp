@@ -14,6 +14,7 @@
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/protocol/protocol.hpp"
+#include "runtime/protocol/root_rules.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -83,10 +84,6 @@ linux::Mount without_attributes(linux::Mount mount) {
   return mount;
 }
 
-bool covers_dev(const linux::Mount& mount) {
-  return mount.bind && linux::is_dev_directory(linux::clean_path(mount.destination.string()));
-}
-
 // Called for a container without a mount namespace, whose rootfs is a mount on the host. `delete`
 // unmounts the rootfs with all mounts below. A mount on top of the rootfs would stay on the host.
 Result<void> refuse_mount_on_root(const bundle::Config& config) {
@@ -102,10 +99,6 @@ Result<void> refuse_mount_on_root(const bundle::Config& config) {
 }
 
 }  // namespace
-
-bool brings_own_dev(const bundle::Config& config) {
-  return std::ranges::any_of(config.mounts, covers_dev);
-}
 
 Result<RootfsBuild> build_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   if (plan.root_namespace) {
@@ -125,7 +118,7 @@ Result<std::optional<RootfsBuild>> RootfsBuild::try_root_namespace(
   auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   if (!procfs) return std::nullopt;
   auto sources = open_host_sources(plan.config, *procfs);
-  const auto host = linux::MountSurroundings::of_caller(*procfs);
+  const auto host = linux::MountView::of_caller(*procfs);
   if (!sources || !host) return std::nullopt;
   auto build = begin_in_root_namespace(plan, *std::move(procfs), *std::move(sources));
   if (build && build->fill(plan, parent)) return *std::move(build);

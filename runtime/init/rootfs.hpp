@@ -9,7 +9,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/mounts/rootfs.hpp"
-#include "runtime/init/root_namespace.hpp"
+#include "runtime/init/host_sources.hpp"
 #include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
@@ -54,10 +54,6 @@ class RootfsBuild {
   UniqueFd null_mount_;          // the verified /dev/null, to cover masked files
   std::vector<linux::UnfinishedMount> unfinished_;
 };
-
-/// Whether config.json mounts a filesystem at /dev that has device nodes already. Then init makes
-/// no nodes there (L-27).
-bool brings_own_dev(const bundle::Config& config);
 
 /// Isolates the mount tree, makes the rootfs a mount of its own, opens a procfs that nothing can
 /// cover, and makes the mounts and the devices of the container. If `plan` has a root namespace,

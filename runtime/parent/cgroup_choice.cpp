@@ -162,4 +162,28 @@ Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& c
   return place;
 }
 
+std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
+                                                         const cgroups::Record& record) {
+  std::vector<linux::CgroupHierarchy> hierarchies;
+  for (const cgroups::Hierarchy& hierarchy : layout.hierarchies) {
+    std::string controllers;
+    for (const std::string& controller : hierarchy.controllers)
+      controllers += (controllers.empty() ? "" : ",") + controller;
+    const auto own = std::ranges::find(record.directories, controllers,
+                                       &std::pair<std::string, std::string>::first);
+    const bool named = controllers.starts_with("name=");
+    hierarchies.push_back({.name = hierarchy.unified ? "unified"
+                                   : named           ? controllers.substr(5)
+                                                     : controllers,
+                           .options = named ? "none," + controllers : controllers,
+                           .unified = hierarchy.unified,
+                           // A container without a cgroup of its own stays in the caller's cgroup.
+                           .own_directory = HostPath(own == record.directories.end()
+                                                         ? hierarchy.mount_point.string() +
+                                                               cgroups::shown_path(hierarchy)
+                                                         : own->second)});
+  }
+  return hierarchies;
+}
+
 }  // namespace ocirun::runtime

@@ -11,6 +11,7 @@
 #include "cgroups/open_cgroup.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
+#include "linux/mounts/mount.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
 
@@ -69,5 +70,9 @@ struct Place {
 /// cgroup filesystem, go_without_cgroup() decides. `log` has to outlive the cgroup.
 Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& config,
                            const std::string& id, const Log& log);
+
+/// The container's directory in each cgroup hierarchy, for mounts of type cgroup (M-12).
+std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
+                                                         const cgroups::Record& record);
 
 }  // namespace ocirun::runtime

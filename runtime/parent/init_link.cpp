@@ -10,13 +10,13 @@
 #include "linux/mounts/root_namespace.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/rlimits.hpp"
+#include "linux/seccomp/filter_bytes.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/init/init.hpp"
-#include "runtime/init/process.hpp"
-#include "runtime/init/root_namespace.hpp"
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/parent/net_devices.hpp"
+#include "runtime/protocol/root_rules.hpp"
 #include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
@@ -101,7 +101,7 @@ Result<void> InitLink::compile_filter() {
   std::vector<std::string> warnings;
   OCIRUN_TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
   for (const std::string& warning : warnings) context_.log.debug(warning);
-  return context_.directory.write_filter(filter_bytes(*filter_));
+  return context_.directory.write_filter(linux::filter_bytes(*filter_));
 }
 
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
@@ -136,7 +136,7 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
     case Message::kTerminal:
       return keep_terminal(packet);
     case Message::kWantFilter:
-      return say(Message::kFilter, filter_bytes(*filter_));
+      return say(Message::kFilter, linux::filter_bytes(*filter_));
     case Message::kSetLimits:
       return set_limits();
     case Message::kListener:
@@ -188,12 +188,12 @@ Result<void> InitLink::run_hooks() {
   bundle::StateDocument state = plan_.state;
   state.status = Status::kCreated;  // lifecycle step 2 is over; the conformance suite checks this
   state.pid = pid();
-  const hooks::Surroundings surroundings = on_host(state, context_.request.bundle, context_.log);
+  const hooks::Context hook_context = on_host(state, context_.request.bundle, context_.log);
   OCIRUN_TRY(record_init());
   context_.hooks_have_begun = true;
   context_.directory.unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
-    OCIRUN_TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), surroundings));
+    OCIRUN_TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), hook_context));
   OCIRUN_TRY(context_.directory.lock(kLockPatience));
   if (!context_.directory.exists()) return refuse("the container was deleted while its hooks ran");
   return {};
@@ -208,8 +208,7 @@ Result<void> InitLink::move_net_devices() {
                                    context_.network_namespace, context_.log);
 }
 
-hooks::Surroundings on_host(const bundle::StateDocument& state, const HostPath& bundle,
-                            const Log& log) {
+hooks::Context on_host(const bundle::StateDocument& state, const HostPath& bundle, const Log& log) {
   return {.state = bundle::hook_state(state),
           .directory = bundle,
           .warn = [&log](std::string_view text) { log.warn(text); },

@@ -1,13 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "bundle/config/config.hpp"
-#include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
-#include "linux/mounts/mount.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/parent/create_request.hpp"
@@ -34,23 +31,5 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
 Result<void> warn_of_capabilities(const bundle::Process& process,
                                   const linux::NamespaceSet& namespaces, const Log& log,
                                   const bundle::Process* told = nullptr);
-
-/// Fills in the id map of a user namespace that is joined by path. Error: config.json has mappings
-/// as well, as those of containerd and CRI-O do, and they differ (L-10).
-Result<void> compare_joined_id_map(bundle::Config& config,
-                                   const std::vector<linux::PinnedNamespace>& pinned);
-
-/// Warns of each device that keeps the mode or owner of the host's node, because in a user
-/// namespace the host's node is bound (L-24). To be called after compare_joined_id_map().
-void warn_of_devices(const bundle::Config& config, const Log& log);
-
-/// The container's directory in each cgroup hierarchy, for mounts of type cgroup (M-12).
-std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
-                                                         const cgroups::Record& record);
-
-/// Adds the cause to an EACCES or EOVERFLOW of init: the root filesystem belongs to a user whom
-/// /linux/uidMappings does not map, so that the container may create nothing in it. Other errors
-/// are returned unchanged.
-Error explain_unmapped_root(Error error, const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -1,8 +1,8 @@
 // Any bytes as an image of criu, as descriptors.json and as a log of criu. What was parsed must lie
 // within the input.
 #include "bundle/documents/state.hpp"
-#include "criu/images/cgroups.hpp"
-#include "criu/images/format.hpp"
+#include "criu/dump/cgroups.hpp"
+#include "criu/dump/format.hpp"
 #include "criu/request/criu_log.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

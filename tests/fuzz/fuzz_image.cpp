@@ -2,10 +2,10 @@
 // configuration, a digest, the name of a layer's entry. What is accepted must hold its promises.
 #include <string>
 
+#include "pods/documents/model/reference.hpp"
 #include "pods/images/image_config.hpp"
 #include "pods/images/layer.hpp"
 #include "pods/images/manifest.hpp"
-#include "pods/images/reference.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <string>
 
-#include "pods/images/directories.hpp"
-#include "pods/unpack/libarchive.hpp"
-#include "pods/unpack/unpack_layer.hpp"
+#include "linux/files/directories.hpp"
+#include "pods/images/unpack/libarchive.hpp"
+#include "pods/images/unpack/unpack_layer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/pods/images/text_stream.hpp"
 
@@ -33,7 +33,7 @@ struct Scene {
     fuzz::require(static_cast<bool>(root));
   }
   ~Scene() {
-    ignore(remove_content(root));
+    ignore(linux::remove_content(root));
     std::error_code ignored;
     fs::remove_all(top, ignored);
   }

@@ -20,8 +20,8 @@ class Diary {
   }
   std::string text() const { return slurp(file()); }
   std::string path_of(const std::string& name) const { return scratch_ / name; }
-  Surroundings surroundings(std::vector<std::string>* warnings = nullptr) const {
-    Surroundings result{.state = "{}", .directory = HostPath("/"), .default_env = {}, .warn = {}};
+  Context context(std::vector<std::string>* warnings = nullptr) const {
+    Context result{.state = "{}", .directory = HostPath("/"), .default_env = {}, .warn = {}};
     if (warnings != nullptr)
       result.warn = [warnings](std::string_view warning) { warnings->emplace_back(warning); };
     return result;
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(each_kind_has_a_list_of_its_own) {
   for (const Kind kind : kKinds)
     hooks.of(kind).push_back(diary.writing(std::string(config_name(kind))));
   for (const Kind kind : kKinds) BOOST_TEST(hooks.of(kind).size() == 1u);
-  must(run_phase(hooks, Kind::kPoststart, FailureRule::kAbort, diary.surroundings()));
+  must(run_phase(hooks, Kind::kPoststart, FailureRule::kAbort, diary.context()));
   BOOST_TEST(diary.text() == "poststart\n");
 }
 
@@ -64,14 +64,14 @@ BOOST_AUTO_TEST_CASE(hooks_run_in_their_order_one_after_the_other) {  // H-6
   Hooks hooks;
   Hook slow = diary.writing("a");
   hooks.of(Kind::kPrestart) = {slow, diary.writing("b"), slow, diary.writing("c")};
-  must(run_phase(hooks, Kind::kPrestart, FailureRule::kAbort, diary.surroundings()));
+  must(run_phase(hooks, Kind::kPrestart, FailureRule::kAbort, diary.context()));
   BOOST_TEST(diary.text() == "a\nb\na\nc\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_kind_without_hooks_does_nothing) {
   const Diary diary;
   for (const Kind kind : kKinds)
-    BOOST_TEST(run_phase(Hooks{}, kind, failure_rule(kind), diary.surroundings()).has_value());
+    BOOST_TEST(run_phase(Hooks{}, kind, failure_rule(kind), diary.context()).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(
     Hooks hooks;
     hooks.of(kind) = {diary.writing("first"), diary.writing("second", 3), diary.writing("third")};
     std::vector<std::string> warnings;
-    const auto outcome = run_phase(hooks, kind, failure_rule(kind), diary.surroundings(&warnings));
+    const auto outcome = run_phase(hooks, kind, failure_rule(kind), diary.context(&warnings));
     BOOST_REQUIRE(!outcome);
     BOOST_TEST(outcome.error().message() == "error running " + std::string(config_name(kind)) +
                                                 " hook #1 (" + diary.path_of("second") +
@@ -100,9 +100,9 @@ BOOST_AUTO_TEST_CASE(failing_poststop_hooks_are_warnings_and_the_rest_still_run)
   hooks.of(Kind::kPoststop) = {diary.writing("first", 1), missing, diary.writing("third", 2),
                                diary.writing("fourth")};
   std::vector<std::string> warnings;
-  BOOST_TEST(run_phase(hooks, Kind::kPoststop, failure_rule(Kind::kPoststop),
-                       diary.surroundings(&warnings))
-                 .has_value());
+  BOOST_TEST(
+      run_phase(hooks, Kind::kPoststop, failure_rule(Kind::kPoststop), diary.context(&warnings))
+          .has_value());
   BOOST_TEST(diary.text() == "first\nthird\nfourth\n");
   BOOST_REQUIRE(warnings.size() == 3u);
   BOOST_TEST(warnings[0] == "error running poststop hook #0 (" + diary.path_of("first") +
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_hook_without_timeout_is_told_of_every_ten_seconds_by_kind
   lasting.path = HostPath(scratch.script("h", "until [ -e " + told + " ]; do sleep 0.1; done"));
   hooks.of(Kind::kCreateContainer) = {diary.writing("first"), lasting};
   std::vector<std::string> warnings;
-  Surroundings around = diary.surroundings();
+  Context around = diary.context();
   around.warn = [&](std::string_view warning) {
     warnings.emplace_back(warning);
     scratch.file("told", "");
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(nobody_needs_to_listen_to_warnings) {
   const Diary diary;
   Hooks hooks;
   hooks.of(Kind::kPoststop) = {diary.writing("a", 1), diary.writing("b")};
-  must(run_phase(hooks, Kind::kPoststop, FailureRule::kContinue, diary.surroundings()));
+  must(run_phase(hooks, Kind::kPoststop, FailureRule::kContinue, diary.context()));
   BOOST_TEST(diary.text() == "a\nb\n");
 }
 
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(poststart_of_an_old_document_goes_on_when_it_is_told_to) { 
   Hooks hooks;
   hooks.of(Kind::kPoststart) = {diary.writing("a", 1), diary.writing("b")};
   std::vector<std::string> warnings;
-  must(run_phase(hooks, Kind::kPoststart, FailureRule::kContinue, diary.surroundings(&warnings)));
+  must(run_phase(hooks, Kind::kPoststart, FailureRule::kContinue, diary.context(&warnings)));
   BOOST_TEST(diary.text() == "a\nb\n");
   BOOST_TEST(warnings.size() == 1u);
 }
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_failure_of_a_hook_is_known_by_its_error) {
   hook.path = HostPath("/no/such/hook");
   hooks.of(Kind::kStartContainer) = {hook};
   const auto outcome =
-      run_phase(hooks, Kind::kStartContainer, FailureRule::kAbort, diary.surroundings());
+      run_phase(hooks, Kind::kStartContainer, FailureRule::kAbort, diary.context());
   BOOST_REQUIRE(!outcome);
   BOOST_TEST(is_hook_failure(outcome.error()));
   BOOST_TEST(!is_hook_failure(Error(ENOENT, "execute /bin/sh")));
@@ -172,10 +172,10 @@ BOOST_AUTO_TEST_CASE(a_hook_that_is_killed_by_its_timeout_fails_the_phase) {  //
   hook.timeout = std::chrono::seconds(3);
   hooks.of(Kind::kCreateRuntime) = {hook};
   const Diary diary;
-  BOOST_TEST(must_fail(run_phase(hooks, Kind::kCreateRuntime, FailureRule::kAbort,
-                                 diary.surroundings())) == "error running createRuntime hook #0 (" +
-                                                               scratch.path() +
-                                                               "/h): timed out after 3 s: waiting");
+  BOOST_TEST(
+      must_fail(run_phase(hooks, Kind::kCreateRuntime, FailureRule::kAbort, diary.context())) ==
+      "error running createRuntime hook #0 (" + scratch.path() +
+          "/h): timed out after 3 s: waiting");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

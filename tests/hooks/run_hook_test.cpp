@@ -24,11 +24,11 @@ Hook hook_at(std::string path) {
   return hook;
 }
 
-Surroundings surroundings(std::string state = "{}") {
+Context context(std::string state = "{}") {
   return {.state = std::move(state), .directory = HostPath("/"), .default_env = {}, .warn = {}};
 }
 
-Result<void> run_hook(const Hook& hook, const Surroundings& around) {
+Result<void> run_hook(const Hook& hook, const Context& around) {
   return hooks::run_hook(hook, "a hook", around);
 }
 
@@ -55,22 +55,22 @@ BOOST_AUTO_TEST_SUITE(run_hook_of)
 BOOST_AUTO_TEST_CASE(a_hook_that_exits_with_zero_has_succeeded) {
   const Scratch scratch;
   const Descriptors before = open_descriptors();
-  BOOST_TEST(run_hook(hook_at(scratch.script("h", "exit 0")), surroundings()).has_value());
+  BOOST_TEST(run_hook(hook_at(scratch.script("h", "exit 0")), context()).has_value());
   BOOST_TEST(open_descriptors() == before);
   BOOST_TEST(children_of_this_process().empty());
 }
 
 BOOST_AUTO_TEST_CASE(its_output_is_no_failure_and_is_not_shown) {
   const Scratch scratch;
-  BOOST_TEST(run_hook(hook_at(scratch.script("h", "echo chatter; echo more >&2")), surroundings())
-                 .has_value());
+  BOOST_TEST(
+      run_hook(hook_at(scratch.script("h", "echo chatter; echo more >&2")), context()).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_state_is_on_its_stdin_and_then_the_end_of_file) {  // H-7
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script("h", "cat >" + scratch.path() + "/state"));
   const std::string state = R"({"ociVersion":"1.3.0","id":"web1","pid":4711})";
-  must(run_hook(hook, surroundings(state)));
+  must(run_hook(hook, context(state)));
   BOOST_TEST(slurp(scratch / "state") == state);
 }
 
@@ -78,19 +78,19 @@ BOOST_AUTO_TEST_CASE(a_state_larger_than_any_pipe_arrives_whole) {  // H-7
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script("h", "cat >" + scratch.path() + "/state"));
   const std::string state(3'000'000, 's');
-  must(run_hook(hook, surroundings(state)));
+  must(run_hook(hook, context(state)));
   BOOST_TEST((slurp(scratch / "state") == state));
 }
 
 BOOST_AUTO_TEST_CASE(a_hook_that_never_reads_its_stdin_is_no_error_and_blocks_nobody) {  // H-7
   const Scratch scratch;
   const std::string state(1'000'000, 's');
-  BOOST_TEST(
-      seconds_of([&] {
-        must(run_hook(hook_at(scratch.script("h", "exit 0")), surroundings(state)));
-        must(run_hook(hook_at(scratch.script("i", "exec <&-; exit 0")), surroundings(state)));
-        must(run_hook(hook_at(scratch.script("j", "head -c 10 >/dev/null")), surroundings(state)));
-      }) < kHang);
+  BOOST_TEST(seconds_of([&] {
+               must(run_hook(hook_at(scratch.script("h", "exit 0")), context(state)));
+               must(run_hook(hook_at(scratch.script("i", "exec <&-; exit 0")), context(state)));
+               must(
+                   run_hook(hook_at(scratch.script("j", "head -c 10 >/dev/null")), context(state)));
+             }) < kHang);
 }
 
 BOOST_AUTO_TEST_CASE(its_arguments_are_argv_with_argv_0_and_its_path_without_them) {  // H-3
@@ -99,15 +99,15 @@ BOOST_AUTO_TEST_CASE(its_arguments_are_argv_with_argv_0_and_its_path_without_the
   ::setenv("UNRELATED", "1", 1);
   const std::string script = scratch.script("h", "tr '\\0' '|' </proc/$$/cmdline >" + record);
   Hook hook = hook_at(script);
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   BOOST_TEST(slurp(record) == "/bin/sh|" + script + "|");
 
   hook = hook_at("/bin/sh");
   hook.args = {"my-own-name", "-c", "echo \"$0|$1|$2\" >" + record, "zero", "a b", ""};
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   BOOST_TEST(slurp(record) == "zero|a b|\n");
   hook.args = {"my-own-name", "-c", "tr '\\0' '|' </proc/$$/cmdline >" + record + "; true"};
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   BOOST_TEST(slurp(record).starts_with("my-own-name|-c|"));
 }
 
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(its_environment_is_what_it_says_or_the_default_of_its_kind)
   Hook hook = hook_at("/bin/sh");
   hook.args = {"sh", "-c", "tr '\\0' '|' </proc/$$/environ >" + record + "; true"};
   ::setenv("OF_THE_CALLER", "secret", 1);
-  Surroundings with_default = surroundings();
+  Context with_default = context();
   with_default.default_env = std::vector<std::string>{"D=1", "PATH=/bin:/usr/bin"};
 
   hook.env = std::vector<std::string>{"PATH=/usr/bin:/bin", "A=b c", "EMPTY="};
@@ -141,10 +141,10 @@ BOOST_AUTO_TEST_CASE(without_env_and_without_a_default_it_inherits_our_environme
   Hook hook = hook_at("/bin/sh");
   hook.args = {"sh", "-c", "tr '\\0' '|' </proc/$$/environ >" + record + "; true"};
   ::setenv("OF_THE_CALLER", "inherited", 1);
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   BOOST_TEST(slurp(record).find("OF_THE_CALLER=inherited|") != std::string::npos);
   hook.env = std::vector<std::string>{"ONLY=1", "PATH=/usr/bin:/bin"};
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   BOOST_TEST(slurp(record) == "ONLY=1|PATH=/usr/bin:/bin|");
   ::unsetenv("OF_THE_CALLER");
 }
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(without_env_and_without_a_default_it_inherits_our_environme
 BOOST_AUTO_TEST_CASE(its_working_directory_is_the_given_one_or_the_root_when_that_is_gone) {
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script("h", "pwd >" + scratch.path() + "/pwd"));
-  Surroundings there = surroundings();
+  Context there = context();
   there.directory = HostPath(scratch.path());
   must(run_hook(hook, there));
   BOOST_TEST(slurp(scratch / "pwd") == scratch.path() + "\n");
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(
   std::filesystem::create_directory(scratch / "there");
   const UniqueFd directory(::open((scratch / "there").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   std::filesystem::rename(scratch / "there", scratch / "moved");
-  Surroundings there = surroundings();
+  Context there = context();
   // One of the two is normally descriptor 3, which the hook's process needs for the failure pipe.
   const UniqueFd third(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 3));
   for (const Fd fd : {Fd(directory), Fd(third)}) {
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(what_confines_it_happens_in_its_process_before_its_program) {
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script("h", "umask >" + scratch.path() + "/umask"));
-  Surroundings around = surroundings();
+  Context around = context();
   around.confine = []() -> Result<void> {
     ::umask(0123);
     return {};
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(it_has_no_descriptor_but_the_three) {
   const Hook hook = hook_at(scratch.script(
       "h", "for n in 0 1 2 3 4 5 6 7 8 9 " + std::to_string(leak) + " " + std::to_string(high) +
                "; do [ -e /proc/$$/fd/$n ] && echo $n >>" + scratch.path() + "/fds; done; true"));
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   ::close(leak);
   ::close(high);
   BOOST_TEST(slurp(scratch / "fds") == "0\n1\n2\n");
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(it_leads_a_session_of_its_own) {
   const Scratch scratch;
   const Hook hook = hook_at(
       scratch.script("h", "echo $$ $(cut -d' ' -f5,6 /proc/$$/stat) >" + scratch.path() + "/ids"));
-  must(run_hook(hook, surroundings()));
+  must(run_hook(hook, context()));
   std::istringstream stream(slurp(scratch / "ids"));
   int pid = 0;
   int group = 1;
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(signals_that_we_ignore_or_block_are_back_to_normal_for_it) 
                sigset_t all;
                ::sigfillset(&all);
                ::sigprocmask(SIG_SETMASK, &all, nullptr);
-               must(run_hook(hook, surroundings()));
+               must(run_hook(hook, context()));
              }) == 0);
   BOOST_TEST(slurp(scratch / "signals") ==
              "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
@@ -241,20 +241,20 @@ BOOST_AUTO_TEST_CASE(signals_that_we_ignore_or_block_are_back_to_normal_for_it) 
 BOOST_AUTO_TEST_CASE(a_failing_hook_is_told_with_its_status_and_what_it_said) {  // H-11, W-5
   const Scratch scratch;
   const auto outcome = run_hook(
-      hook_at(scratch.script("h", "echo on stdout; echo on stderr >&2; exit 3")), surroundings());
+      hook_at(scratch.script("h", "echo on stdout; echo on stderr >&2; exit 3")), context());
   BOOST_REQUIRE(!outcome);
   BOOST_TEST(outcome.error().message() == "exit status 3: on stdout\non stderr");
-  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("i", "exit 255")), surroundings())) ==
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("i", "exit 255")), context())) ==
              "exit status 255");
   BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("j", "echo; echo ' '; exit 1")),
-                                surroundings())) == "exit status 1");
+                                context())) == "exit status 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_hook_that_a_signal_killed_is_told_by_its_number) {
   const Scratch scratch;
   BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("h", "echo last words; kill -9 $$")),
-                                surroundings())) == "killed by signal 9: last words");
-  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("i", "kill -TERM $$")), surroundings())) ==
+                                context())) == "killed by signal 9: last words");
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("i", "kill -TERM $$")), context())) ==
              "killed by signal 15");
 }
 
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_cannot_be_executed_is_told_with_the_kernels_rea
   const Scratch scratch;
   const Descriptors before = open_descriptors();
   const auto reason_of = [](const std::string& path) {
-    const auto outcome = run_hook(hook_at(path), surroundings());
+    const auto outcome = run_hook(hook_at(path), context());
     BOOST_REQUIRE(!outcome);
     BOOST_TEST(outcome.error().message().find(path) != std::string::npos);
     return outcome.error().number();
@@ -274,9 +274,9 @@ BOOST_AUTO_TEST_CASE(a_hook_that_cannot_be_executed_is_told_with_the_kernels_rea
   BOOST_TEST(reason_of(scratch.path()) == EACCES);
   BOOST_TEST(reason_of(scratch.file("text", "no interpreter", 0755)) == ENOEXEC);
   BOOST_TEST(reason_of(scratch.file("bad", "#!/no/such/interpreter\n", 0755)) == ENOENT);
-  BOOST_TEST(must_fail(run_hook(hook_at(scratch / "missing"), surroundings()))
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch / "missing"), context()))
                  .ends_with("no such file or directory"));
-  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("own", "exit 127")), surroundings())) ==
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("own", "exit 127")), context())) ==
              "exit status 127");
   BOOST_TEST(open_descriptors() == before);
   BOOST_TEST(children_of_this_process().empty());
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(a_flood_of_output_is_read_to_its_end_and_the_last_64_KiB_ar
   const std::string text = must_fail(
       run_hook(hook_at(scratch.script(
                    "h", "head -c 5000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 1")),
-               surroundings()));
+               context()));
   BOOST_TEST(text.ends_with("x\nthe end"));
   BOOST_TEST(text.starts_with("exit status 1: xxx"));
   BOOST_TEST(text.size() > 60u * 1024);
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(
                                               "/self; wait; exit 0"));
   hook.timeout = std::chrono::seconds(3);  // enough for the script to write its files
   std::string text;
-  const double seconds = seconds_of([&] { text = must_fail(run_hook(hook, surroundings())); });
+  const double seconds = seconds_of([&] { text = must_fail(run_hook(hook, context())); });
   BOOST_TEST(text == "timed out after 3 s: working");
   BOOST_TEST(seconds >= 3.0);
   BOOST_TEST(seconds < kHang);
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_ignores_signals_is_killed_all_the_same) {  // H
   const Scratch scratch;
   Hook hook = hook_at(scratch.script("h", "trap '' TERM INT HUP; while :; do sleep 0.1; done"));
   hook.timeout = std::chrono::seconds(1);
-  BOOST_TEST(seconds_of([&] { must_fail(run_hook(hook, surroundings())); }) < kHang);
+  BOOST_TEST(seconds_of([&] { must_fail(run_hook(hook, context())); }) < kHang);
 }
 
 BOOST_AUTO_TEST_CASE(a_hook_that_never_stops_talking_is_timed_out_too) {  // H-5
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_never_stops_talking_is_timed_out_too) {  // H-5
   Hook hook = hook_at(scratch.script("h", "exec yes flood"));
   hook.timeout = std::chrono::seconds(1);
   std::string text;
-  BOOST_TEST(seconds_of([&] { text = must_fail(run_hook(hook, surroundings())); }) < kHang);
+  BOOST_TEST(seconds_of([&] { text = must_fail(run_hook(hook, context())); }) < kHang);
   BOOST_TEST(text.starts_with("timed out after 1 s: "));
 }
 
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_that_is_not_reached_changes_nothing) {  // H-5
   const Scratch scratch;
   Hook hook = hook_at(scratch.script("h", "sleep 0.2; exit 0"));
   hook.timeout = std::chrono::seconds(60);
-  BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < kHang);
+  BOOST_TEST(seconds_of([&] { must(run_hook(hook, context())); }) < kHang);
 }
 
 // config.json allows up to 2^31-1 seconds, more milliseconds than poll(2) can take.
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_weeks_and_years_does_not_end_early) {  // H-5
        {std::int64_t{2147484}, std::int64_t{4294968}, std::int64_t{2147483647}}) {
     Hook hook = hook_at(scratch.script("h", "sleep 1.5; exit 0"));
     hook.timeout = std::chrono::seconds(seconds);
-    const auto outcome = run_hook(hook, surroundings());
+    const auto outcome = run_hook(hook, context());
     BOOST_CHECK_MESSAGE(outcome, seconds << " s: " << (outcome ? "" : outcome.error().message()));
   }
 }
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(a_daemon_that_holds_the_output_does_not_hold_us) {
   const Hook hook = hook_at(scratch.script(
       "h", "setsid sleep 986 & echo $! >" + scratch.path() + "/daemon; echo started; exit 0"));
   const Descriptors before = open_descriptors();
-  BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < kHang);
+  BOOST_TEST(seconds_of([&] { must(run_hook(hook, context())); }) < kHang);
   BOOST_TEST(open_descriptors() == before);
   const int daemon = number_in(scratch / "daemon");
   BOOST_TEST(is_running(daemon));  // run_hook() leaves daemons alone
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(the_output_before_a_daemon_is_in_the_error) {
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script(
       "h", "setsid sleep 985 & echo $! >" + scratch.path() + "/daemon; echo cannot start; exit 4"));
-  BOOST_TEST(must_fail(run_hook(hook, surroundings())) == "exit status 4: cannot start");
+  BOOST_TEST(must_fail(run_hook(hook, context())) == "exit status 4: cannot start");
   end(number_in(scratch / "daemon"));
 }
 
@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(a_daemon_that_never_stops_talking_does_not_hold_us_either) 
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script(
       "h", "setsid yes flood & echo $! >" + scratch.path() + "/daemon; sleep 0.1; exit 0"));
-  BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < kHang);
+  BOOST_TEST(seconds_of([&] { must(run_hook(hook, context())); }) < kHang);
   end(number_in(scratch / "daemon"));
 }
 
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(a_hook_without_output_is_waited_for) {
   const Scratch scratch;
   const Hook hook = hook_at(
       scratch.script("h", "exec <&- >&- 2>&-; sleep 0.5; : >" + scratch.path() + "/done; exit 6"));
-  BOOST_TEST(must_fail(run_hook(hook, surroundings())) == "exit status 6");
+  BOOST_TEST(must_fail(run_hook(hook, context())) == "exit status 6");
   BOOST_TEST((scratch.names() == std::vector<std::string>{"done", "h"}));
 }
 
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(our_own_stdin_and_stdout_are_not_the_hooks) {
   const Scratch scratch;
   const Hook hook = hook_at(
       scratch.script("h", "readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2 >&2; exit 1"));
-  const std::string text = must_fail(run_hook(hook, surroundings()));
+  const std::string text = must_fail(run_hook(hook, context()));
   BOOST_TEST(text.find("memfd:state") != std::string::npos);
   BOOST_TEST(text.find("pipe:[") != std::string::npos);
   BOOST_TEST(text.find("/dev/") == std::string::npos);
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(it_works_whichever_descriptors_above_the_three_are_free) {
     if (pid == 0) {
       for (int number = 3; number < 20; ++number) ::close(number);
       for (int number = 3; number < 3 + occupied; ++number) ::dup2(0, number);
-      const auto outcome = run_hook(hook, surroundings("the state"));
+      const auto outcome = run_hook(hook, context("the state"));
       std::ofstream(record) << (outcome ? "success" : outcome.error().message());
       ::_exit(0);
     }
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_kills_the_hook_with_its_children_and_is_the_er
   const Hook hook = hook_at(scratch.script(
       "h", "trap '' TERM INT HUP; sleep 987 & echo $! >" + scratch.path() + "/child; echo $$ >" +
                scratch.path() + "/self; printf ab >" + fifo + "; wait; exit 0"));
-  Surroundings around = surroundings();
+  Context around = context();
   around.interrupt = interrupt;
   std::string heard;
   around.check_interrupt = [&]() -> Result<void> {
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_kills_the_hook_with_its_children_and_is_the_er
 BOOST_AUTO_TEST_CASE(a_hook_that_nobody_interrupts_is_waited_for) {
   const Scratch scratch;
   const UniqueFd silent(::eventfd(0, EFD_CLOEXEC));
-  Surroundings around = surroundings();
+  Context around = context();
   around.interrupt = silent;
   around.check_interrupt = [] { return Result<void>(refuse("nobody asked for this")); };
   must(run_hook(hook_at(scratch.script("h", "sleep 0.2; exit 0")), around));

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pods/model/yaml_words.hpp"
+#include "pods/documents/model/yaml_words.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
 

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "linux/base/text.hpp"
-#include "pods/plan/bindings.hpp"
+#include "pods/prepare/plan/bindings.hpp"
 #include "tests/must.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/export/export_scene.hpp"

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "pods/kubernetes/unsupported.hpp"
+#include "pods/documents/kubernetes/unsupported.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/export/export_scene.hpp"
 

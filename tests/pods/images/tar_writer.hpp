@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "pods/images/byte_stream.hpp"
 #include "pods/images/manifest.hpp"
+#include "pods/images/trees/byte_stream.hpp"
 #include "tests/pods/images/text_stream.hpp"
 
 namespace ocirun::test {

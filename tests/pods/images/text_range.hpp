@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "pods/images/byte_stream.hpp"
+#include "pods/images/trees/byte_stream.hpp"
 #include "tests/must.hpp"
 
 namespace ocirun::test {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "pods/images/byte_stream.hpp"
+#include "pods/images/trees/byte_stream.hpp"
 
 namespace ocirun::test {
 

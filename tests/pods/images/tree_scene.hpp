@@ -15,7 +15,7 @@
 #include <cerrno>
 #include <map>
 
-#include "pods/images/merge_layers.hpp"
+#include "pods/images/trees/merge_layers.hpp"
 #include "tests/child_test.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"

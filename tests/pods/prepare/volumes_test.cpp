@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#include "pods/prepare/program.hpp"
+#include "linux/programs/program.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 
@@ -91,7 +91,7 @@ OCIRUN_CHILD_TEST(a_directory_in_memory_has_a_size_mode_and_owner, CLONE_NEWNS) 
 
 OCIRUN_CHILD_TEST(a_directory_on_disk_with_a_limit_is_an_empty_filesystem_of_that_size,
                   CLONE_NEWNS) {
-  if (find_program("mkfs.ext4").empty() || ::access("/dev/loop-control", W_OK) != 0) {
+  if (linux::find_program("mkfs.ext4").empty() || ::access("/dev/loop-control", W_OK) != 0) {
     BOOST_TEST_MESSAGE("skipped: needs e2fsprogs and loop devices");
     return;
   }

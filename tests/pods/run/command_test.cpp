@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(kill_ends_what_the_program_has_started_in_its_session) {
   linux::Pipe pipe = must(linux::make_pipe());
   Command slow =
       must(Command::run(std::vector<std::string>{"/bin/sh", "-c", "sleep 1000 & sleep 1000"},
-                        Streams{.out = pipe.writer, .err = Fd{-1}}, "the shell"));
+                        linux::Streams{.out = pipe.writer, .err = Fd{-1}}, "the shell"));
   pipe.writer.reset();
   slow.kill("did not end");
   BOOST_TEST(error_of(slow) == "the shell did not end");

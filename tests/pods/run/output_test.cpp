@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(streams_rest_after_each_reading_and_nothing_is_lost) {
   std::vector<std::string> lines;
   ContainerOutput output = must(ContainerOutput::open_log(
       scratch.open(), "app", [&](Stream, std::string_view line) { lines.emplace_back(line); }));
-  const Streams streams = must(output.open());
+  const linux::Streams streams = must(output.open());
   const ContainerOutput::Clock::time_point now{1h};
   BOOST_TEST((output.wanted(now)[0].fd >= 0 && output.wanted(now)[1].fd >= 0));
   BOOST_TEST((output.next(now) == ContainerOutput::Clock::time_point::max()));

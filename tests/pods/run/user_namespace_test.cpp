@@ -16,7 +16,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
-#include "pods/surroundings/holder.hpp"
+#include "pods/run/sandbox/holder.hpp"
 #include "tests/child_test.hpp"
 #include "tests/must.hpp"
 

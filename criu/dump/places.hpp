@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bundle/config/config.hpp"
+#include "criu/dump/images.hpp"
+#include "linux/base/error.hpp"
+#include "linux/files/safe_dir.hpp"
+
+namespace ocirun::runtime {
+
+// CRIU makes and removes some files while its root is the host's: it joins a path of the images to
+// the place where it has mounted what lies there. "..", and a symlink of the container, lead such a
+// path to the host; through /proc/1/root, also to mounts that are not in CRIU's mount namespace.
+
+/// Whether a part of the path is "..".
+bool leads_up(std::string_view path);
+
+/// Where the files of the images lie, before CRIU mounts anything.
+class ImagePlaces {
+ public:
+  /// `mounts`: of all mount namespaces. Both live longer than this.
+  ImagePlaces(std::span<const ImageMount> mounts, const bundle::Config& config)
+      : mounts_(mounts), config_(config) {}
+
+  /// Checks a path at which CRIU makes or removes a file in the mount with the number `mount_id`.
+  /// No symlink is a part of the path, as far as it exists in the root file system or in the source
+  /// of a bind. In another mount, whose content only CRIU knows, the file lies at the top. Errors:
+  /// a sentence that names the path.
+  Result<void> check_file(const std::string& path, std::int64_t mount_id) const;
+
+  /// Checks the mount point. Errors: a symlink is a part of it.
+  Result<void> check_point(const ImageMount& mount) const;
+
+ private:
+  /// A directory that CRIU mounts on `point`.
+  struct Base {
+    std::string point;
+    linux::SafeDir directory;
+  };
+  Result<std::optional<Base>> base_of(const ImageMount& mount) const;
+  const ImageMount* find(std::int64_t mount_id) const;
+
+  std::span<const ImageMount> mounts_;
+  const bundle::Config& config_;
+};
+
+}  // namespace ocirun::runtime

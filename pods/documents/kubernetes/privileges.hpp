@@ -1,0 +1,20 @@
+#pragma once
+
+#include "pods/documents/kubernetes/pod_spec.hpp"
+
+namespace ocirun::pods {
+
+// Members of a securityContext.
+
+/// capabilities: names with or without CAP_, and "ALL" for all that are dropped. The contract of
+/// Knative allows only NET_BIND_SERVICE to be added.
+bool context_capabilities(Value at, Container& container, Dialect dialect);
+/// seccompProfile.
+bool context_seccomp(Value at, SeccompRequest& out);
+/// seLinuxOptions: a whole label, because only an engine that knows the policy of the host could
+/// add missing parts.
+bool context_selinux(Value at, Container& out);
+/// appArmorProfile.
+bool context_apparmor(Value at, Container& out);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "pods/prepare/devices/registry.hpp"
+
+namespace ocirun::pods {
+
+/// How containers get device nodes. kMade: the runtime makes them. kBound: the runtime binds the
+/// host's nodes, because the caller is root of a user namespace only.
+enum class NodeOrigin : std::uint8_t { kMade, kBound };
+
+/// Completes a device node with what the host's node says. Errors, with the place of the node: the
+/// host has no node, and the specification does not say everything; the host's file is no device
+/// node, or one of another type; for kBound, one with other numbers.
+Result<ReadyNode> ready_node(const DeviceNode& node, NodeOrigin origin);
+
+/// What the device is, whatever its name: the numbers of its own nodes. Two names with the same
+/// identity are one device. A device without nodes is its full name. Errors: those of ready_node().
+Result<std::string> identity_of(const FoundDevice& device);
+
+/// Puts the edits of devices together: those of each file once, in front of those of its first
+/// device. The same node, mount or hook twice is one. Adds to `warnings` what kBound leaves out.
+/// Errors: those of ready_node(); two nodes or mounts of one path, or two intelRdt, that differ.
+Result<ReadyEdits> ready_edits(const std::vector<FoundDevice>& devices, NodeOrigin origin,
+                               std::vector<std::string>& warnings);
+
+}  // namespace ocirun::pods

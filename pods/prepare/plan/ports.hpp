@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "pods/documents/model/pod.hpp"
+
+namespace ocirun::pods {
+
+/// A port of the host that leads to a port of the pod.
+struct Forward {
+  std::string address;  // IPv4 or IPv6; "": all addresses of the host
+  std::uint16_t host_port = 0, pod_port = 0;
+  Protocol protocol = Protocol::kTcp;
+  Place place = nullptr;  // of the port in the document
+  friend bool operator==(const Forward& a, const Forward& b) {
+    return a.address == b.address && a.host_port == b.host_port && a.pod_port == b.pod_port &&
+           a.protocol == b.protocol;
+  }
+};
+
+/// --publish PORT=[ADDRESS:]HOSTPORT
+struct Published {
+  std::string port;     // the name of a port of a container, or NUMBER[/tcp|/udp]
+  std::string address;  // IPv4 or IPv6; "": all addresses of the host
+  std::uint16_t host_port = 0;
+};
+/// Parses the value of --publish. Errors: another form.
+Result<Published> read_published(std::string_view text);
+
+/// Chooses ports of the host for ports of the pod: changes `pod.host_ports`. A port that
+/// `published` names is open at these values alone, and others are open as the document says. A
+/// number that no container has becomes a port of the pod. Errors: no port has the name; a port of
+/// the host is given twice; those of forwards_of().
+Result<void> publish(const std::vector<Published>& published, Pod& pod);
+
+/// The ports of the host that lead to ports of the pod: those that the document maps (App
+/// Container), else each port of a container at the same number. Errors: two containers have the
+/// same port.
+Result<std::vector<Forward>> forwards_of(const Pod& pod);
+
+/// A port of a pod.
+struct PodPort {
+  Forward forward;
+  const Container* container = nullptr;  // that has the port; nullptr: no container names the port
+  std::string name;                      // in the document; "": none
+};
+/// The forwards of the pod, with the containers that have the ports. Points into `pod`. Errors:
+/// those of forwards_of().
+Result<std::vector<PodPort>> ports_of(const Pod& pod);
+
+}  // namespace ocirun::pods

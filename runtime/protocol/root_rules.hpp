@@ -1,0 +1,20 @@
+#pragma once
+
+#include "bundle/config/config.hpp"
+
+namespace ocirun::runtime {
+
+// What both sides have to decide alike from config.json about the root filesystem.
+
+/// Whether init may build the root filesystem in a mount namespace that shows nothing of the host
+/// (linux/mounts/root_namespace.hpp). The container then has a new mount namespace and no user
+/// namespace, in which the kernel would refuse a new procfs without another one in sight. No hook
+/// runs before the change of the root. Each mount is a bind whose tree does not send mount events
+/// to the host, or a filesystem that needs no file of the host.
+bool fits_root_namespace(const bundle::Config& config);
+
+/// Whether config.json mounts a filesystem at /dev that has device nodes already. Then init makes
+/// no nodes there (L-27).
+bool brings_own_dev(const bundle::Config& config);
+
+}  // namespace ocirun::runtime
