@@ -1,4 +1,5 @@
 #include "pods/export/export.hpp"
+#include "pods/prepare/complete.hpp"
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
@@ -208,20 +209,19 @@ Result<int> run_export(const Arguments& arguments, const Caller&) {
   const Audience audience = engine == Engine::kSwarm ? Audience::kSwarm : Audience::kManyMachines;
   const std::string& file = arguments.operands().front();
   OCIRUN_TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file, audience));
-  OCIRUN_TRY_ASSIGN(const Given given, read_given(arguments));
-  OCIRUN_TRY(replace_parts(given, workload.pod));
-  OCIRUN_TRY(check_given(given, workload, audience));
+  OCIRUN_TRY_ASSIGN(Given given, read_given(arguments));
+  OCIRUN_TRY_ASSIGN(const Completed completed,
+                    complete(std::move(workload), std::move(given), {}, {}, audience));
   warn_of_local_options(arguments, engine);
-  OCIRUN_TRY_ASSIGN(std::string name, name_for(arguments, workload_name(workload.pod), file));
-  OCIRUN_TRY_ASSIGN(auto images, references_of(given));
-  OCIRUN_TRY_ASSIGN(auto sizes, sizes_of(arguments, workload.pod));
+  OCIRUN_TRY_ASSIGN(std::string name, name_for(arguments, workload_name(completed.pod()), file));
+  OCIRUN_TRY_ASSIGN(auto images, references_of(completed.given()));
+  OCIRUN_TRY_ASSIGN(auto sizes, sizes_of(arguments, completed.pod()));
   OCIRUN_TRY_ASSIGN(const auto seccomp, seccomp_for_export(arguments));
   OCIRUN_TRY_ASSIGN(const auto kind, kind_of(arguments));
   OCIRUN_TRY_ASSIGN(const PortMode port_mode, mode_of(arguments, "port-mode", kPortModes));
   OCIRUN_TRY_ASSIGN(const EndpointMode endpoint_mode,
                     mode_of(arguments, "endpoint-mode", kEndpointModes));
-  const ExportRequest request{.workload = workload,
-                              .given = given,
+  const ExportRequest request{.completed = completed,
                               .name = std::move(name),
                               .images = std::move(images),
                               .sizes = std::move(sizes),

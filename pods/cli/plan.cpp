@@ -6,6 +6,7 @@
 #include "pods/cli/options.hpp"
 #include "pods/prepare/new_directory.hpp"
 #include "pods/prepare/prepare.hpp"
+#include "pods/prepare/complete.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -26,22 +27,21 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   OCIRUN_TRY_ASSIGN(const std::string name, name_for(arguments, workload.pod.name, file));
   OCIRUN_TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
   OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  OCIRUN_TRY(keep_claims(data, workload, given));
-  OCIRUN_TRY(replace_parts(given, workload.pod));
-  OCIRUN_TRY(check_given(given, workload));
-  OCIRUN_TRY(admit(workload, given));
+  OCIRUN_TRY_ASSIGN(const Completed completed, complete(std::move(workload), std::move(given), data,
+                                                        {}, Audience::kThisMachine));
+  OCIRUN_TRY(admit(completed));
   OCIRUN_TRY_ASSIGN(NewDirectory made, NewDirectory::make(out));
   OCIRUN_TRY_ASSIGN(
       const std::vector<std::string> warnings,
-      plan_pod(workload, given, data,
+      plan_pod(completed, data,
                {.name = name,
                 .site = made.site(),
                 .owner = caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot}));
   for (const std::string& warning : warnings) warn(warning);
-  if (workload.pod.host_network)
+  if (completed.pod().host_network)
     warn("hostNetwork: each bundle has a network of its own: `ocirun pod run` uses the host's");
   std::string lines;
-  for (const Container* container : all_containers(workload.pod))
+  for (const Container* container : all_containers(completed.pod()))
     lines += fmt::format("{}/{}\n", out.string(), container->name);
   OCIRUN_TRY(print(lines));
   made.keep();

@@ -9,6 +9,7 @@
 #include "pods/cli/run.hpp"
 #include "pods/cli/views.hpp"
 #include "pods/prepare/bundle_workload.hpp"
+#include "pods/prepare/complete.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -23,14 +24,15 @@ constexpr std::array kPortsOptions{
 /// A pod with its network and ports, as its `run` was asked for them.
 struct PortsOfPod {
   PodView view;
-  Workload workload;  // `ports` points into it
+  Completed completed;  // `ports` points into it
   NetworkChoice network;
   std::vector<PodPort> ports;
   int forwarder = 0;  // the pid of pasta; 0: pasta does not run
 };
 
-/// Reads the document of the request, or the bundle again.
-Result<Workload> workload_of(const RunRequest& request, const Arguments& arguments, bool ordinary) {
+/// Reads the document of the request, or the bundle again, and the network that it gets.
+Result<Completed> completed_of(const RunRequest& request, const Arguments& arguments, bool ordinary,
+                               NetworkChoice& network) {
   const std::string& file = arguments.operands().front();
   Given given;
   if (const auto port = arguments.value("port")) given.port = linux::number<std::uint16_t>(*port);
@@ -45,21 +47,23 @@ Result<Workload> workload_of(const RunRequest& request, const Arguments& argumen
     OCIRUN_TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
     workload = read_workload(shown_name(file), request.text, ignored);
     if (!workload.problems.empty()) return refuse("{}", workload.problems.front());
-    OCIRUN_TRY(replace_parts(given, workload.pod));
   }
-  return workload;
+  OCIRUN_TRY_ASSIGN(network, read_network(arguments, workload));
+  OCIRUN_TRY_ASSIGN(const auto published, read_published_ports(arguments, network));
+  return complete(std::move(workload), std::move(given), {}, published, Audience::kRunning);
 }
 
 Result<PortsOfPod> ports_of_pod(const PodsDirectory& pods, PodView view, bool ordinary) {
   OCIRUN_TRY_ASSIGN(const RunRequest request, request_of_pod(pods, view.record.name));
   OCIRUN_TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(kProgram, kRun, request.words));
-  PortsOfPod found{
-      .view = std::move(view), .workload = {}, .network = {}, .ports = {}, .forwarder = 0};
-  OCIRUN_TRY_ASSIGN(found.workload, workload_of(request, arguments, ordinary));
-  OCIRUN_TRY_ASSIGN(found.network, read_network(arguments, found.workload));
-  OCIRUN_TRY_ASSIGN(const auto published, read_published_ports(arguments, found.network));
-  OCIRUN_TRY(publish(published, found.workload.pod));
-  OCIRUN_TRY_ASSIGN(found.ports, ports_of(found.workload.pod));
+  NetworkChoice network;
+  OCIRUN_TRY_ASSIGN(Completed completed, completed_of(request, arguments, ordinary, network));
+  PortsOfPod found{.view = std::move(view),
+                   .completed = std::move(completed),
+                   .network = std::move(network),
+                   .ports = {},
+                   .forwarder = 0};
+  OCIRUN_TRY_ASSIGN(found.ports, ports_of(found.completed.pod()));
   const PodRecord& record = found.view.record;
   if (still_runs(record, record.forwarder)) found.forwarder = record.forwarder.pid;
   return found;

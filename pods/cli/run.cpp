@@ -87,7 +87,7 @@ struct Detached {
 
 /// What the supervisor of a detached pod does. Reports the outcome of the start to its caller
 /// through `report`.
-int supervise(Workload& workload, const Settings& settings, const Detached& how, UniqueFd report,
+int supervise(Completed& completed, const Settings& settings, const Detached& how, UniqueFd report,
               int caller) {
   // If the caller dies before the pod is started, nobody knows of the pod: the supervisor ends too.
   if (!how.adopts) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -109,8 +109,8 @@ int supervise(Workload& workload, const Settings& settings, const Detached& how,
     leave_terminal();
   };
   const auto run = [&]() -> std::expected<int, PodFailure> {
-    if (!how.adopts) return run_pod(workload, settings, how.afterwards, listener);
-    OCIRUN_TRY_ASSIGN(const int status, adopt_pod(workload, settings, listener));
+    if (!how.adopts) return run_pod(completed, settings, how.afterwards, listener);
+    OCIRUN_TRY_ASSIGN(const int status, adopt_pod(completed, settings, listener));
     return status;
   };
   const auto status = run();
@@ -126,7 +126,7 @@ Result<int> failed_with(const Command& command, const PodFailure& failure) {
   return failure.exit_status;
 }
 
-Result<int> run_detached(const Command& command, Workload& workload, const Settings& settings,
+Result<int> run_detached(const Command& command, Completed& completed, const Settings& settings,
                          const Detached& how) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   constexpr std::chrono::seconds kToEnd{10};  // for a supervisor that has reported an error
@@ -135,7 +135,7 @@ Result<int> run_detached(const Command& command, Workload& workload, const Setti
   OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
-    ::_exit(supervise(workload, settings, how, std::move(report.writer), caller));
+    ::_exit(supervise(completed, settings, how, std::move(report.writer), caller));
   }
   report.writer.reset();
   OCIRUN_TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
@@ -148,7 +148,8 @@ Result<int> run_detached(const Command& command, Workload& workload, const Setti
   const int status = *ended;
   if (!text.empty()) {
     Error error = linux::parse_error_lines(text, "start the pod");
-    if (!error.message().starts_with(workload.file + ":")) error.within(workload.file);
+    const std::string& file = completed.workload().file;
+    if (!error.message().starts_with(file + ":")) error.within(file);
     return failed_with(command, {std::move(error), WIFEXITED(status) ? WEXITSTATUS(status) : 1});
   }
   return refuse("the supervisor of the pod {} before the pod was started",
@@ -170,8 +171,9 @@ struct Foreground {
 
 /// A stop that a service manager can see as such succeeds, also during the start, and whatever the
 /// programs make of their stop signals: the status is then 0.
-Result<int> run_in_foreground(const Command& command, Workload& workload, const Settings& settings,
-                              const Caller& caller, const Foreground& how) {
+Result<int> run_in_foreground(const Command& command, Completed& completed,
+                              const Settings& settings, const Caller& caller,
+                              const Foreground& how) {
   std::optional<ServiceNotifier> manager = find_manager(caller.manager);
   Listener listener = terminal_listener(how.has_prefix);
   if (manager) {
@@ -180,7 +182,7 @@ Result<int> run_in_foreground(const Command& command, Workload& workload, const 
       if (const auto told = manager->tell_ready(); !told) warn(told.error().message());
     };
   }
-  const auto status = run_pod(workload, settings, how.afterwards, listener);
+  const auto status = run_pod(completed, settings, how.afterwards, listener);
   if (!status && manager && status.error().error.number() == ECANCELED) {
     print_error(command, status.error().error);
     return 0;
@@ -248,16 +250,20 @@ Result<int> run_document(const Command& command, const Arguments& arguments, con
     settings.replace = repetition->replace;
     settings.grace_of_old = repetition->grace;
   }
-  OCIRUN_TRY_ASSIGN(settings.request, request_of(arguments, caller, settings, workload));
+  const bool adopts = repetition && repetition->adopts;
+  OCIRUN_TRY_ASSIGN(Completed completed,
+                    complete_to_run(std::move(workload), arguments, caller, settings,
+                                    adopts ? Audience::kRunning : Audience::kThisMachine));
+  OCIRUN_TRY_ASSIGN(settings.request, request_of(arguments, caller, completed));
   const bool is_kept = arguments.has("keep");
   if (arguments.has("detach"))
-    return run_detached(command, workload, settings,
-                        {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted,
-                         .adopts = repetition && repetition->adopts});
+    return run_detached(
+        command, completed, settings,
+        {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted, .adopts = adopts});
   return run_in_foreground(
-      command, workload, settings, caller,
+      command, completed, settings, caller,
       {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove,
-       .has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1});
+       .has_prefix = !arguments.has("no-prefix") && all_containers(completed.pod()).size() > 1});
 }
 
 const Command kRun{{"run",

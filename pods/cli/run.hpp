@@ -6,6 +6,7 @@
 
 #include "pods/cli/commands.hpp"
 #include "pods/images/store.hpp"
+#include "pods/prepare/complete.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
@@ -29,6 +30,11 @@ void show_unpacking(const std::string& image, const AddProgress& progress);
 /// The settings of `run`. `file` is the operand of the command. Errors name the option.
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
                                    const Workload& workload, const std::string& file);
+/// Completes the workload of `run` by the options. Errors: those of complete(); an option that
+/// read_given() or read_published_ports() refuses.
+Result<Completed> complete_to_run(Workload workload, const Arguments& arguments,
+                                  const Caller& caller, const Settings& settings,
+                                  Audience audience = Audience::kThisMachine);
 /// The time of --wait-ready without a number.
 inline constexpr std::chrono::seconds kReadyWithin{300};
 
@@ -42,7 +48,7 @@ Result<Workload> read_workload_of(const Arguments& arguments, const Caller& call
                                   const std::optional<Repetition>& repetition);
 /// The request that `start` and `restart` repeat.
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
-                              const Settings& settings, const Workload& workload);
+                              const Completed& completed);
 /// The request that the pod `name` was run with. Errors: the pod has no run.json.
 Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name);
 

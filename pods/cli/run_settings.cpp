@@ -161,10 +161,7 @@ Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> op
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
                                    const Workload& workload, const std::string& file) {
   Settings settings;
-  OCIRUN_TRY_ASSIGN(settings.given, read_given(arguments));
-  settings.given.pulling.is_ordinary = caller.is_ordinary;
   OCIRUN_TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
-  OCIRUN_TRY(keep_claims(settings.data, workload, settings.given));
   OCIRUN_TRY_ASSIGN(const HostPath runtime,
                     linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));
   if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
@@ -187,7 +184,6 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
     OCIRUN_TRY(find_ip_program());
     OCIRUN_TRY(check_host_name(arguments, settings));
   }
-  OCIRUN_TRY_ASSIGN(settings.published, read_published_ports(arguments, settings.network));
   if (workload.pod.grace) settings.grace = *workload.pod.grace;
   if (const auto grace = arguments.value("grace")) {
     OCIRUN_TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
@@ -207,17 +203,26 @@ Result<Settings> read_run_settings(const Arguments& arguments, const Caller& cal
   return settings;
 }
 
+Result<Completed> complete_to_run(Workload workload, const Arguments& arguments,
+                                  const Caller& caller, const Settings& settings,
+                                  Audience audience) {
+  OCIRUN_TRY_ASSIGN(Given given, read_given(arguments));
+  given.pulling.is_ordinary = caller.is_ordinary;
+  OCIRUN_TRY_ASSIGN(const auto published, read_published_ports(arguments, settings.network));
+  return complete(std::move(workload), std::move(given), settings.data, published, audience);
+}
+
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
-                              const Settings& settings, const Workload& workload) {
+                              const Completed& completed) {
   RunRequest request{.options = caller.options,
                      .words = {},
                      .directory = {},
-                     .text = workload.text,
+                     .text = completed.workload().text,
                      .fingerprint = {}};
   OCIRUN_TRY_ASSIGN(const HostPath here, linux::absolute_path("."));
   request.directory = here.string();
   request.words = arguments.words_but(kRun.options, kNotRepeated);
-  for (const auto& [name, value] : settings.given.variables)
+  for (const auto& [name, value] : completed.given().variables)
     request.words.push_back(fmt::format("--env={}={}", name, value));
   request.words.insert(request.words.end(), {"--", arguments.operands().front()});
   return request;

@@ -180,9 +180,8 @@ Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
   const std::string& file = arguments.operands().front();
   OCIRUN_TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, std::nullopt));
   OCIRUN_TRY_ASSIGN(const Settings settings, read_run_settings(arguments, caller, workload, file));
-  OCIRUN_TRY(replace_parts(settings.given, workload.pod));
-  OCIRUN_TRY(publish(settings.published, workload.pod));
-  OCIRUN_TRY(check_given(settings.given, workload));
+  OCIRUN_TRY_ASSIGN(const Completed completed,
+                    complete_to_run(std::move(workload), arguments, caller, settings));
 
   UnitPlan plan;
   AbsolutePaths paths;
@@ -190,14 +189,14 @@ Result<UnitPlan> plan_units(const Arguments& arguments, const Caller& caller) {
   plan.is_of_user = caller.is_ordinary || arguments.has("user-unit");
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') plan.home = home;
   OCIRUN_TRY_ASSIGN(plan.document, paths.add(file));
-  const auto ready_within = ready_time_of(arguments, settings, workload.pod);
-  plan.start_limit = start_limit(workload.pod, ready_within);
+  const auto ready_within = ready_time_of(arguments, settings, completed.pod());
+  plan.start_limit = start_limit(completed.pod(), ready_within);
   plan.stop_limit = settings.grace + kStopPatience;
   OCIRUN_TRY_ASSIGN(const std::vector<std::string> options, with_absolute_paths(caller.options));
   OCIRUN_TRY_ASSIGN(std::vector<std::string> words,
                     words_of_service(arguments, plan.pod, paths, ready_within));
   if (arguments.has("activate")) {
-    OCIRUN_TRY(add_entries(plan, words, arguments, settings, workload.pod));
+    OCIRUN_TRY(add_entries(plan, words, arguments, settings, completed.pod()));
     if (!ready_within)
       warn(
           "no container has a readiness probe: the first connection may come before the program "

@@ -22,9 +22,8 @@ enum class EndpointMode : std::uint8_t { kVip, kDnsrr };
 
 /// A workload for an engine of many machines.
 struct ExportRequest {
-  const Workload& workload;  // without problems; replace_parts() has changed its pod
-  const Given& given;        // the options that complete the document
-  std::string name;          // of the pod
+  const Completed& completed;
+  std::string name;                            // of the pod
   std::map<std::string, std::string> images;   // --image NAME=docker://REFERENCE, without docker://
   std::map<std::string, std::uint64_t> sizes;  // --size NAME=SIZE: bytes of a persistent volume
   std::optional<SeccompRequest::Kind> seccomp;      // --seccomp

@@ -26,7 +26,8 @@ void set_variable(std::vector<EnvVariable>& variables, std::map<std::string, std
 }  // namespace
 
 std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own) {
-  const auto policy = request.given.pulling.policy ? request.given.pulling.policy : own;
+  const auto policy =
+      request.completed.given().pulling.policy ? request.completed.given().pulling.policy : own;
   return policy ? std::string(pull_policy_word(*policy)) : "";
 }
 
@@ -58,7 +59,7 @@ std::vector<EnvVariable> exported_variables(const Translation& translation,
     set_variable(variables, index,
                  {.name = name, .value = value, .place = container.place, .is_literal = true});
   };
-  for (const auto& [name, value] : connection_variables(pod, translation.request().given.bindings))
+  for (const auto& [name, value] : connection_variables(pod, translation.given().bindings))
     set(name, value);
   for (const EnvVariable& variable : container.env) {
     EnvVariable copy = variable;
@@ -71,7 +72,7 @@ std::vector<EnvVariable> exported_variables(const Translation& translation,
 
 std::string exported_content(const Translation& translation, const ConfigFile& file) {
   if (!file.parameter) return file.value.value_or("");
-  const auto& parameters = translation.request().given.bindings.parameters;
+  const auto& parameters = translation.given().bindings.parameters;
   const auto given = parameters.find(*file.parameter);
   return given == parameters.end() ? "" : given->second;  // check_given() has refused its absence
 }
@@ -100,7 +101,7 @@ ExportedAmounts exported_amounts(const Translation& translation, const Container
   const Pod& pod = translation.pod();
   ExportedAmounts out{.requests = container.resources.requests,
                       .limits = container.resources.limits};
-  if (translation.request().given.requests == Requests::kHard) {
+  if (translation.given().requests == Requests::kHard) {
     if (!out.limits.cpus) out.limits.cpus = out.requests.cpus;
     if (!out.limits.memory) out.limits.memory = out.requests.memory;
   }

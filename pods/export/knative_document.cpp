@@ -12,9 +12,7 @@ namespace {
 class KnativeCopy {
  public:
   KnativeCopy(Translation& translation, const bundle::Node& node)
-      : translation_(translation),
-        given_(translation.request().given),
-        root_(translation.copy_of(node)) {}
+      : translation_(translation), given_(translation.given()), root_(translation.copy_of(node)) {}
 
   YamlPart change() {
     remove_members_of_cluster(root_);
@@ -152,11 +150,11 @@ void expect_sources(Translation& translation) {
 Result<Exported> export_knative(const ExportRequest& request) {
   if (!request.sizes.empty()) return refuse("--size: the claims of a Knative workload must exist");
   Translation translation(request);
-  if (request.workload.pod.restart != Restart::kAlways)
+  if (request.completed.pod().restart != Restart::kAlways)
     translation.lose(nullptr, "",
                      "--restart: containers of a Knative workload are always restarted");
   expect_sources(translation);
-  for (Place document : documents_to_copy(request.workload)) {
+  for (Place document : documents_to_copy(request.completed.workload())) {
     if (text_of_member(*document, "kind") == "Secret" && is_key_document(*document)) continue;
     if (is_key_document(*document))
       translation.add_document(translation.copy_of(*document));

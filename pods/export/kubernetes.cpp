@@ -174,7 +174,7 @@ void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundl
 void add_documents(const KubernetesPod& pod, const ObjectNames& names) {
   Translation& translation = pod.translation;
   add_runtime_class(translation);
-  for (const Place document : documents_to_copy(translation.request().workload)) {
+  for (const Place document : documents_to_copy(translation.request().completed.workload())) {
     if (document == translation.pod().kubernetes->document)
       add_workload(pod, names);
     else if (text_of_member(*document, "kind") != "Secret")
@@ -202,7 +202,7 @@ void lose_knative_only(Translation& translation) {
 
 Result<Exported> export_to_kubernetes(const ExportRequest& request) {
   OCIRUN_TRY(check_object_name(request.name));
-  const bool is_knative = request.workload.pod.kind == Kind::kKnative;
+  const bool is_knative = request.completed.pod().kind == Kind::kKnative;
   if (is_knative && !request.kind) return export_knative(request);
   Translation translation(request);
   if (is_knative) lose_knative_only(translation);

@@ -11,7 +11,7 @@ void add_id(Translation& translation, const Container& container, std::string_vi
             std::string_view in_app, const std::string& id, YamlPart& out) {
   if (id.empty()) return;
   const auto number = linux::number<std::uint32_t>(id);
-  const bool is_option = !translation.request().given.user.empty();
+  const bool is_option = !translation.given().user.empty();
   if (number)
     out.add(member, *number);
   else if (is_option)

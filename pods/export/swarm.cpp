@@ -213,7 +213,7 @@ std::string double_dollars(std::string_view text) {
 
 Result<Exported> export_to_swarm(const ExportRequest& request) {
   if (request.endpoint_mode == EndpointMode::kDnsrr && request.port_mode == PortMode::kIngress &&
-      has_ports(request.workload.pod))
+      has_ports(request.completed.pod()))
     return refuse(
         "--endpoint-mode dnsrr: needs --port-mode host, because a port of all nodes leads to the "
         "one address of a service");

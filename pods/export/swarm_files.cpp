@@ -96,7 +96,7 @@ std::string secret_for(SwarmStack& stack, const std::string& id, const std::stri
 Result<std::vector<KeyFile>> files_of(SwarmStack& stack, const Volume& volume) {
   if (volume.items) return *volume.items;
   const Translation& translation = stack.translation;
-  const Secrets known{.bindings = translation.request().given.bindings, .pod = translation.pod()};
+  const Secrets known{.bindings = translation.given().bindings, .pod = translation.pod()};
   std::vector<KeyFile> files;
   if (!known.have(volume.source)) {
     stack.translation.lose(volume.place, "",
@@ -126,7 +126,7 @@ Result<void> add_swarm_key_files(SwarmStack& stack, const Volume& volume, const 
                                  YamlPart& configs, YamlPart& secrets) {
   Translation& translation = stack.translation;
   const bool is_config_map = volume.source.starts_with(kConfigMapPrefix);
-  const Secrets known{.bindings = translation.request().given.bindings, .pod = translation.pod()};
+  const Secrets known{.bindings = translation.given().bindings, .pod = translation.pod()};
   if (is_config_map && !known.have(volume.source)) {
     translation.lose(volume.place, "",
                      "the ConfigMap \"{}\" must stand beside the workload, or in a directory "

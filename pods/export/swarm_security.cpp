@@ -53,7 +53,7 @@ void add_user(Translation& translation, const Container& container, YamlPart& se
                   "the group {} needs a user (--user USER:GROUP)", container.group);
   const auto number = linux::number<std::uint32_t>(container.user);
   const bool may_be_root = !number || *number == 0;
-  if (container.forbid_root && may_be_root && translation.request().given.forbid_root)
+  if (container.forbid_root && may_be_root && translation.given().forbid_root)
     translation.lose(
         nullptr, "",
         "--forbid-root: Swarm does not ask who the user is: --user with a number above "

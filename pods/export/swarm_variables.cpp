@@ -70,7 +70,7 @@ std::string without_templates(std::string_view text) {
 
 Result<SwarmVariables> swarm_variables(Translation& translation, const Container& container) {
   const Pod& pod = translation.pod();
-  const Secrets secrets{.bindings = translation.request().given.bindings, .pod = pod};
+  const Secrets secrets{.bindings = translation.given().bindings, .pod = pod};
   SwarmEnvironment environment(translation);
   for (const EnvSource& source : container.env_sources) {
     if (lose_unknown_source(translation, secrets, source.place, source.secret, "all its keys"))

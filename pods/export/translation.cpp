@@ -65,7 +65,8 @@ bool is_boolean_member(std::string_view key) {
 
 Translation::Translation(const ExportRequest& request)
     : request_(&request),
-      left_out_(request.workload.left_out.begin(), request.workload.left_out.end()) {
+      left_out_(request.completed.workload().left_out.begin(),
+                request.completed.workload().left_out.end()) {
   for (const Elsewhere& part : pod().elsewhere) {
     if (!part.is_copied) continue;
     to_copy_.insert(part.place);
@@ -95,7 +96,7 @@ void Translation::lose_parts_without_copy() {
 }
 
 void Translation::add_loss(Place place, std::string_view member, std::string sentence) {
-  const Workload& workload = request_->workload;
+  const Workload& workload = request_->completed.workload();
   while (place != nullptr && !member.empty()) {  // as far as the document has the members
     const std::string_view name = member.substr(0, member.find('/'));
     const bundle::Node* child = place->find(name);
@@ -111,7 +112,7 @@ void Translation::add_loss(Place place, std::string_view member, std::string sen
 void Translation::add_named_loss(std::string_view name, std::string sentence) {
   const bundle::Node* found = nullptr;
   if (losses_.size() < kMostListed)  // a search takes time
-    for (const bundle::Node* root : request_->workload.source->roots())
+    for (const bundle::Node* root : request_->completed.workload().source->roots())
       if (found == nullptr) found = find_named(*root, name);
   add_loss(found, "", std::move(sentence));
 }

@@ -20,7 +20,8 @@ class Translation {
   explicit Translation(const ExportRequest& request);
 
   const ExportRequest& request() const { return *request_; }
-  const Pod& pod() const { return request_->workload.pod; }
+  const Pod& pod() const { return request_->completed.pod(); }
+  const Given& given() const { return request_->completed.given(); }
   YamlPart new_object() { return YamlPart::object(document_); }
 
   /// Notes something that the target cannot say: the member `member` of the value at `place`, such

@@ -83,7 +83,9 @@ Result<Capacity> read_capacity(const std::map<std::string, std::string>& extende
 
 }  // namespace
 
-Result<void> admit(const Workload& workload, const Given& given) {
+Result<void> admit(const Completed& completed) {
+  const Workload& workload = completed.workload();
+  const Given& given = completed.given();
   OCIRUN_TRY_ASSIGN(const Capacity capacity, read_capacity(given.extended));
   std::vector<std::string> sentences;
   for (const Shortage& shortage : find_shortages(workload.pod, capacity))

@@ -203,7 +203,7 @@ Result<std::string> text_under_contract(const PodParts& parts, const Container& 
   Node* root = editor.object_in(draft.root, "root");
   editor.set(root, "path", editor.text(config.root_path.string()));
   if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
-  set_variables(draft, parts.workload.pod, container);
+  set_variables(draft, parts.completed.pod(), container);
   set_seccomp_listener(draft, config);
   OCIRUN_TRY(set_user(draft, config, container, parts.sandbox.powers.set_groups));
   change_mounts(draft, config);
@@ -240,7 +240,7 @@ Result<ReadyContainer> prepare_contract_bundle(const PodParts& parts, const Cont
     ready.container = &container;
     ready.bundle = fmt::format("{}/{}", site.path, container.name);
     JsonWriter checked(JsonWriter::Layout::kOneLine);  // the text that read_bundle() has checked
-    checked.value(*parts.workload.source->root());
+    checked.value(*parts.completed.workload().source->root());
     const std::string text = std::move(checked).take();
     OCIRUN_TRY_ASSIGN(const bundle::Config config,
                       bundle::parse_config(text, operator_bundle).take());

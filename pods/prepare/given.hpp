@@ -57,8 +57,9 @@ Result<void> replace_parts(const Given& given, Pod& pod);
 Result<void> keep_claims(const HostPath& data, const Workload& workload, Given& given);
 
 /// Where a workload will run: here, or on the machines of an engine, which has its own secrets,
-/// volumes, devices and images. kManyMachines: those of Kubernetes.
-enum class Audience : std::uint8_t { kThisMachine, kManyMachines, kSwarm };
+/// volumes, devices and images. kManyMachines: those of Kubernetes. kRunning: it runs here already,
+/// and what its options name may have changed since.
+enum class Audience : std::uint8_t { kThisMachine, kManyMachines, kSwarm, kRunning };
 
 /// Checks that the options give everything that the document only names, and nothing that it does
 /// not name (such as a mistyped --volume). The error lists all faults.
@@ -68,5 +69,27 @@ Result<void> check_given(const Given& given, const Workload& workload,
 /// The seccomp filter of a container: the one that the document asks for, else --seccomp. Errors: a
 /// profile of Kubernetes' type Localhost cannot be read.
 Result<SeccompChoice> seccomp_of(const Container& container, const Given& given);
+
+struct Published;
+
+/// A workload with the options that complete its document. Only complete() makes one: what takes a
+/// Completed cannot come before the options.
+class Completed {
+ public:
+  const Workload& workload() const { return workload_; }
+  const Pod& pod() const { return workload_.pod; }
+  const Given& given() const { return given_; }
+  /// The address of the metadata service is known when the service listens.
+  void set_metadata_url(std::string url) { workload_.pod.metadata_url = std::move(url); }
+
+ private:
+  friend Result<Completed> complete(Workload workload, Given given, const HostPath& data,
+                                    const std::vector<Published>& published, Audience audience);
+  Completed(Workload workload, Given given)
+      : workload_(std::move(workload)), given_(std::move(given)) {}
+
+  Workload workload_;
+  Given given_;
+};
 
 }  // namespace ocirun::pods

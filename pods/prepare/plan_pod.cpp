@@ -23,8 +23,10 @@ std::vector<std::string> warnings_of_volumes(const Workload& workload, const Giv
 
 }  // namespace
 
-Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
-                                          const HostPath& data, const PlanTarget& target) {
+Result<std::vector<std::string>> plan_pod(const Completed& completed, const HostPath& data,
+                                          const PlanTarget& target) {
+  const Workload& workload = completed.workload();
+  const Given& given = completed.given();
   const Site& site = target.site;
   linux::IdMap ids;
   if (target.owner == BundleOwner::kOrdinaryUser) {
@@ -51,8 +53,7 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
                       find_image(workload, *container, given, store, options_for_this_namespace()));
     images.emplace(container, std::move(image));
   }
-  OCIRUN_TRY_ASSIGN(const std::vector<ReadyContainer> made, make_bundles({.workload = workload,
-                                                                          .given = given,
+  OCIRUN_TRY_ASSIGN(const std::vector<ReadyContainer> made, make_bundles({.completed = completed,
                                                                           .store = store,
                                                                           .images = images,
                                                                           .volumes = volumes,

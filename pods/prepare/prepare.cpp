@@ -104,21 +104,21 @@ Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container
                                const Site& place, std::vector<SubPath>& sub_paths) {
   OCIRUN_TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(HostPath(root.path())));
   BundlePlan plan;
-  OCIRUN_TRY_ASSIGN(plan.launch,
-                    merge_launch(parts.workload.pod, container, parts.images.at(&container).config,
-                                 parts.given.bindings, tree));
+  OCIRUN_TRY_ASSIGN(plan.launch, merge_launch(parts.completed.pod(), container,
+                                              parts.images.at(&container).config,
+                                              parts.completed.given().bindings, tree));
   plan.root = "rootfs";
   plan.read_only_root = container.read_only_root;
-  OCIRUN_TRY_ASSIGN(ContainerMounts mounts,
-                    mounts_of(container, parts.workload, parts.volumes, place.fd, place.path));
+  OCIRUN_TRY_ASSIGN(ContainerMounts mounts, mounts_of(container, parts.completed.workload(),
+                                                      parts.volumes, place.fd, place.path));
   plan.bound = std::move(mounts.bound);
   plan.bound_devices = std::move(mounts.devices);
   sub_paths = std::move(mounts.parts);
   OCIRUN_TRY(fill_kept_volumes(container, parts.volumes, tree));
   OCIRUN_TRY_ASSIGN(const std::vector<BoundPath> files,
-                    write_config_files(container, parts.given, place.fd, place.path));
+                    write_config_files(container, parts.completed.given(), place.fd, place.path));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
-  OCIRUN_TRY(check_mount_places(parts.workload, container, plan, tree));
+  OCIRUN_TRY(check_mount_places(parts.completed.workload(), container, plan, tree));
   if (const auto own = parts.devices.of.find(&container); own != parts.devices.of.end())
     plan.devices = own->second.edits;
   OCIRUN_TRY(check_device_mounts(plan));
@@ -137,15 +137,15 @@ Result<BundlePlan> plan_bundle(const PodParts& parts, const Container& container
     plan.bound.push_back(std::move(volume));
     places.add(linux::clean_path(path), {});
   }
-  add_contract_directories(parts.workload.pod, places, plan);
+  add_contract_directories(parts.completed.pod(), places, plan);
   const Sandbox& sandbox = parts.sandbox;
   plan.shared = sandbox.shared;
   plan.hostname = sandbox.hostname;
   if (sandbox.cgroups_path) plan.cgroups_path = sandbox.cgroups_path(container.name);
   plan.resources = container.resources;
-  plan.requests = parts.given.requests;
+  plan.requests = parts.completed.given().requests;
   plan.security = container.security;
-  OCIRUN_TRY_ASSIGN(plan.seccomp, seccomp_of(container, parts.given));
+  OCIRUN_TRY_ASSIGN(plan.seccomp, seccomp_of(container, parts.completed.given()));
   plan.powers = sandbox.powers;
   plan.ids = sandbox.ids;
   return plan;
@@ -228,7 +228,7 @@ Result<ReadyContainer> prepare_container(const PodParts& parts, const Container&
     OCIRUN_TRY(linux::replace_file(made, "config.json", text, 0600));
     const int signal = bundle::parse_stop_signal(planned->launch.stop_signal).value_or(SIGTERM);
     std::vector<std::string> warnings =
-        warnings_for(parts.workload, container, image, planned->launch, root);
+        warnings_for(parts.completed.workload(), container, image, planned->launch, root);
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),
@@ -237,15 +237,15 @@ Result<ReadyContainer> prepare_container(const PodParts& parts, const Container&
                           .stop_signal = signal,
                           .warnings = std::move(warnings)};
   }();
-  return within(std::move(prepared), "{}: container \"{}\"", parts.workload.at(container.place),
-                container.name);
+  return within(std::move(prepared), "{}: container \"{}\"",
+                parts.completed.workload().at(container.place), container.name);
 }
 
 }  // namespace
 
 Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Site& site) {
   std::vector<ReadyContainer> made;
-  for (const Container* container : all_containers(parts.workload.pod)) {
+  for (const Container* container : all_containers(parts.completed.pod())) {
     OCIRUN_TRY_ASSIGN(ReadyContainer ready, container->bundle
                                                 ? prepare_contract_bundle(parts, *container, site)
                                                 : prepare_container(parts, *container, site));

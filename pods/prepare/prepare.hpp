@@ -21,7 +21,7 @@ namespace ocirun::pods {
 /// Refuses a pod that requires more than the machine has (OAM-12), or devices that the machine does
 /// not have. The error lists everything that is missing. Must be called before anything of the pod
 /// is started.
-Result<void> admit(const Workload& workload, const Given& given);
+Result<void> admit(const Completed& completed);
 
 /// A directory that each container can write to, whatever its image and its root are (KN-7, KN-8).
 struct ContractDirectory {
@@ -70,8 +70,7 @@ using StoredImages = std::map<const Container*, StoredImage>;
 
 /// What the bundles of a pod are made of.
 struct PodParts {
-  const Workload& workload;
-  const Given& given;
+  const Completed& completed;
   const Store& store;
   const StoredImages& images;
   const Volumes& volumes;
@@ -102,8 +101,8 @@ struct PlanTarget {
 /// each container, volumes/, etc/. Any OCI runtime can run such a bundle. The containers share only
 /// the volumes. `data` is the directory of --data, which has the store of images. Returns the
 /// warnings. After an error the directory has a part of the files.
-Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
-                                          const HostPath& data, const PlanTarget& target);
+Result<std::vector<std::string>> plan_pod(const Completed& completed, const HostPath& data,
+                                          const PlanTarget& target);
 
 /// Makes the bundle of a container whose workload is a bundle of the operator. Writes in
 /// `site`/NAME a config.json: that of the operator, with what the Knative contract adds (PORT and

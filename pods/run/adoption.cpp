@@ -24,9 +24,9 @@ Result<void> Launching::start_keeper() {
     OCIRUN_TRY(keeper_->keep(Keeper::lock_slot(ready_.size(), i), std::array{Fd(locks_[i])}));
   if (metadata_) OCIRUN_TRY(keeper_->keep(Keeper::kMetadata, metadata_->to_keep()));
   for (const ReadyContainer& ready : ready_) {
-    const auto image = images_.of.find(ready.container);
+    const auto image = pod_.images.of.find(ready.container);
     kept.containers.push_back(
-        kept_container(ready, image == images_.of.end() ? nullptr : &image->second));
+        kept_container(ready, image == pod_.images.of.end() ? nullptr : &image->second));
   }
   return write_kept_pod(directory_.fd(), kept);
 }
@@ -48,8 +48,8 @@ Result<int> Launching::adopt(PodRecord record) {
   record_.metadata = {};
   record_.reason.clear();
   OCIRUN_TRY(write_record(directory_.fd(), record_));
-  images_.store_lock.reset();  // the record names the images
-  Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
+  pod_.images.store_lock.reset();  // the record names the images
+  Supervisor supervisor(runs, record_, directory_, services, pod_.settings, signals_);
   return supervisor.go_on(std::move(adopted_), listener_.announce);
 }
 
@@ -92,19 +92,20 @@ Result<void> Launching::resume_sandbox(const KeptPod& kept) {
     metadata_ = MetadataService::resume(std::move(socket), std::move(content),
                                         directory_.path().string(), metadata_cgroup());
   }
-  if (!network_.shared.empty()) {
-    OCIRUN_TRY_ASSIGN(membership_, Membership::resume(directory_, network_.shared, record_.holder,
-                                                      network_alias(workload_.pod, record_.name)));
+  if (!pod_.network.shared.empty()) {
+    OCIRUN_TRY_ASSIGN(membership_,
+                      Membership::resume(directory_, pod_.network.shared, record_.holder,
+                                         network_alias(pod_.completed.pod(), record_.name)));
     OCIRUN_TRY(show_members());
   }
-  if (network_.pasta.empty()) return {};
+  if (pod_.network.pasta.empty()) return {};
   make_forwarder();
   forwarder_->resume(record_.forwarder);
   return {};
 }
 
 Result<void> Launching::reopen_containers(const KeptPod& kept) {
-  const std::vector<const Container*> containers = all_containers(workload_.pod);
+  const std::vector<const Container*> containers = all_containers(pod_.completed.pod());
   if (containers.size() != record_.containers.size() || containers.size() != kept.containers.size())
     return refuse("the document in run.json has other containers than the pod");
   for (std::size_t i = 0; i < containers.size(); ++i) {
@@ -112,7 +113,7 @@ Result<void> Launching::reopen_containers(const KeptPod& kept) {
     const std::string bundle = directory_.path(fmt::format("{}/{}", kContainers, name));
     OCIRUN_TRY_ASSIGN(
         ReadyContainer ready,
-        within(reopen_container(kept.containers[i], *containers[i], images_.store, bundle),
+        within(reopen_container(kept.containers[i], *containers[i], pod_.images.store, bundle),
                "container \"{}\"", name));
     ready_.push_back(std::move(ready));
   }

@@ -27,18 +27,13 @@ namespace sys = linux::sys;
 
 }  // namespace
 
-Launching::Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-                     NetworkPlan network, Images images, std::string cgroup,
-                     SupervisorSignals signals, const Listener& listener)
-    : workload_(workload),
-      settings_(settings),
+Launching::Launching(NewPod pod, PodDirectory directory, SupervisorSignals signals,
+                     const Listener& listener)
+    : pod_(std::move(pod)),
       directory_(std::move(directory)),
-      network_(std::move(network)),
-      images_(std::move(images)),
-      cgroup_(std::move(cgroup)),
       signals_(std::move(signals)),
       listener_(listener),
-      runtime_(settings.runtime) {}
+      runtime_(pod_.settings.runtime) {}
 
 Result<int> Launching::run() {
   OCIRUN_TRY(begin_record());
@@ -49,18 +44,18 @@ Result<int> Launching::run() {
   OCIRUN_TRY(signals_.check());
   OCIRUN_TRY(start_sandbox());
   OCIRUN_TRY(signals_.check());
-  OCIRUN_TRY_ASSIGN(
-      Volumes volumes,
-      prepare_volumes(workload_, settings_.given, {.fd = here_, .path = directory_.path().string()},
-                      Reach::kMounted, settings_.data.string() + "/locks"));
+  OCIRUN_TRY_ASSIGN(Volumes volumes,
+                    prepare_volumes(pod_.completed.workload(), pod_.completed.given(),
+                                    {.fd = here_, .path = directory_.path().string()},
+                                    Reach::kMounted, pod_.settings.data.string() + "/locks"));
   locks_ = std::move(volumes.locks);
   if (listener_.warn)
     for (const std::string& warning : volumes.warnings) listener_.warn(warning);
   OCIRUN_TRY_ASSIGN(const PodDevices devices, take_devices());
-  if (settings_.has_metadata) {
+  if (pod_.settings.has_metadata) {
     OCIRUN_TRY_ASSIGN(const UniqueFd network, open_network());
     OCIRUN_TRY_ASSIGN(metadata_, MetadataService::listen(network, ports_of_apps()));
-    workload_.pod.metadata_url = metadata_->url();
+    pod_.completed.set_metadata_url(metadata_->url());
   }
   OCIRUN_TRY(prepare_containers(volumes, devices));
   if (metadata_) OCIRUN_TRY(within(start_metadata(), "metadata service"));
@@ -69,17 +64,17 @@ Result<int> Launching::run() {
   OCIRUN_TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
   OCIRUN_TRY(signals_.check());
   volumes.made.keep();
-  Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
+  Supervisor supervisor(runs, record_, directory_, services, pod_.settings, signals_);
   return supervisor.run(listener_.announce);
 }
 
 Result<PodServices> Launching::make_services(EventLog& events) {
   OCIRUN_TRY_ASSIGN(UniqueFd network, open_network());
-  return PodServices{.workload = workload_,
+  return PodServices{.workload = pod_.completed.workload(),
                      .runtime = runtime_,
                      .events = events,
-                     .restart = workload_.pod.restart,
-                     .grace = settings_.grace,
+                     .restart = pod_.completed.pod().restart,
+                     .grace = pod_.settings.grace,
                      .network = std::move(network),
                      .keeper = &*keeper_,
                      .metadata = std::move(metadata_),
@@ -123,20 +118,20 @@ Result<UniqueFd> Launching::open_network() const {
 
 Result<void> Launching::open_here() {
   OCIRUN_TRY_ASSIGN(here_, directory_.open_again());
-  OCIRUN_TRY_ASSIGN(images_.store, Store::open_in(settings_.data));
+  OCIRUN_TRY_ASSIGN(pod_.images.store, Store::open_in(pod_.settings.data));
   return {};
 }
 
 Result<void> Launching::begin_record() {
-  const Pod& pod = workload_.pod;
-  record_.name = settings_.name;
+  const Pod& pod = pod_.completed.pod();
+  record_.name = pod_.settings.name;
   record_.kind = shown_kind(pod);
-  record_.runtime = settings_.runtime;
-  record_.grace = settings_.grace;
+  record_.runtime = pod_.settings.runtime;
+  record_.grace = pod_.settings.grace;
   OCIRUN_TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   OCIRUN_TRY_ASSIGN(record_.supervisor, linux::identify_process(::getpid()));
   record_.log_directory =
-      settings_.log_directory.empty() ? directory_.path("logs") : settings_.log_directory;
+      pod_.settings.log_directory.empty() ? directory_.path("logs") : pod_.settings.log_directory;
   for (const Container* container : all_containers(pod)) {
     ContainerRecord entry;
     entry.name = container->name;
@@ -144,9 +139,10 @@ Result<void> Launching::begin_record() {
     entry.is_init = record_.containers.size() < pod.init_containers.size();
     record_.containers.push_back(std::move(entry));
   }
-  for (const auto& [container, image] : images_.of) record_.images.push_back(image.digest.text());
+  for (const auto& [container, image] : pod_.images.of)
+    record_.images.push_back(image.digest.text());
   OCIRUN_TRY(write_record(directory_.fd(), record_));
-  images_.store_lock.reset();  // the record names the images now
+  pod_.images.store_lock.reset();  // the record names the images now
   return {};
 }
 
@@ -158,17 +154,18 @@ Result<void> Launching::start_sandbox() {
                                    record_.holder = holder;
                                    return write_record(directory_.fd(), record_);
                                  }));
-  if (!network_.shared.empty()) {
-    OCIRUN_TRY_ASSIGN(membership_, Membership::join(directory_, network_.shared, record_.holder,
-                                                    network_alias(workload_.pod, record_.name)));
+  if (!pod_.network.shared.empty()) {
+    OCIRUN_TRY_ASSIGN(membership_,
+                      Membership::join(directory_, pod_.network.shared, record_.holder,
+                                       network_alias(pod_.completed.pod(), record_.name)));
   }
-  if (network_.pasta.empty()) return {};
+  if (pod_.network.pasta.empty()) return {};
   make_forwarder();
   return forwarder_->start(record_.holder);
 }
 
 void Launching::make_forwarder() {
-  forwarder_.emplace(network_.pasta, network_.is_filtered, network_.forwards,
+  forwarder_.emplace(pod_.network.pasta, pod_.network.is_filtered, pod_.network.forwards,
                      directory_.path("net"), [&](const linux::ProcessIdentity& forwarder) {
                        record_.forwarder = forwarder;
                        return write_record(directory_.fd(), record_);
@@ -177,8 +174,8 @@ void Launching::make_forwarder() {
 
 Result<void> Launching::start_cgroup() {
   std::string slice;
-  std::string path = cgroup_;
-  if (settings_.systemd_cgroups) {
+  std::string path = pod_.cgroup;
+  if (pod_.settings.systemd_cgroups) {
     slice = slice_name_for(record_.name);
     OCIRUN_TRY_ASSIGN(path, find_pod_slice(slice));
   }
@@ -188,17 +185,17 @@ Result<void> Launching::start_cgroup() {
   record_.cgroup = std::move(path);
   record_.slice = std::move(slice);
   OCIRUN_TRY(write_record(directory_.fd(), record_));
-  const Amounts& limits = workload_.pod.limits;
+  const Amounts& limits = pod_.completed.pod().limits;
   return record_.slice.empty() ? make_pod_cgroup(record_.cgroup, limits)
                                : make_pod_slice(record_.cgroup, record_.name, limits);
 }
 
 Sharing Launching::sharing() const {
-  return {.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
+  return {.own_network = pod_.network.own_network, .pids = pod_.completed.pod().shares_pids};
 }
 
 SharedNamespaces Launching::shared() const {
-  return shared_namespaces(record_.holder, sharing(), network_.path);
+  return shared_namespaces(record_.holder, sharing(), pod_.network.path);
 }
 
 std::string Launching::cgroups_path_of(const std::string& container) const {
@@ -214,8 +211,9 @@ Result<void> Launching::show_members() {
 }
 
 Result<PodDevices> Launching::take_devices() {
-  OCIRUN_TRY_ASSIGN(PodDevices devices, prepare_devices(workload_, settings_.given,
-                                                        settings_.data.string() + "/locks"));
+  OCIRUN_TRY_ASSIGN(PodDevices devices,
+                    prepare_devices(pod_.completed.workload(), pod_.completed.given(),
+                                    pod_.settings.data.string() + "/locks"));
   for (UniqueFd& lock : devices.locks) locks_.push_back(std::move(lock));
   if (listener_.warn)
     for (const std::string& warning : devices.warnings) listener_.warn(warning);
@@ -229,20 +227,19 @@ Result<PodDevices> Launching::take_devices() {
 Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevices& devices) {
   OCIRUN_TRY_ASSIGN(
       const std::vector<BoundPath> files,
-      write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
+      write_network_files(record_.name, pod_.network.visible(), here_, directory_.path().string()));
   if (membership_) OCIRUN_TRY(show_members());
   const Sandbox sandbox{
       .shared = shared(),
       .hostname = {},
       .root = RootKind::kOverlay,
       .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
-      .powers = powers_here(!record_.cgroup.empty(), network_.own_network),
+      .powers = powers_here(!record_.cgroup.empty(), pod_.network.own_network),
       .ids = {}};
   OCIRUN_TRY_ASSIGN(
-      ready_, make_bundles_below({.workload = workload_,
-                                  .given = settings_.given,
-                                  .store = images_.store,
-                                  .images = images_.of,
+      ready_, make_bundles_below({.completed = pod_.completed,
+                                  .store = pod_.images.store,
+                                  .images = pod_.images.of,
                                   .volumes = volumes,
                                   .devices = devices,
                                   .sandbox = sandbox,
@@ -256,9 +253,9 @@ Result<void> Launching::prepare_containers(const Volumes& volumes, const PodDevi
 
 std::vector<std::uint16_t> Launching::ports_of_apps() const {
   std::vector<std::uint16_t> ports;
-  for (const Container& container : workload_.pod.containers)
+  for (const Container& container : pod_.completed.pod().containers)
     for (const Port& port : container.ports) ports.push_back(port.number);
-  for (const HostPort& host : workload_.pod.host_ports) {
+  for (const HostPort& host : pod_.completed.pod().host_ports) {
     ports.push_back(host.number);
     if (host.pod_port) ports.push_back(host.pod_port->number);
   }
@@ -266,11 +263,12 @@ std::vector<std::uint16_t> Launching::ports_of_apps() const {
 }
 
 Result<void> Launching::start_metadata() {
-  OCIRUN_TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
-  reified.forwards_app_ports = !network_.forwards.empty();
-  OCIRUN_TRY_ASSIGN(record_.metadata,
-                    metadata_->start(resources_of(workload_, reified, metadata_->uuid()),
-                                     directory_.path().string(), metadata_cgroup()));
+  OCIRUN_TRY_ASSIGN(Reified reified, reify(ready_, pod_.images.of, pod_.completed.given()));
+  reified.forwards_app_ports = !pod_.network.forwards.empty();
+  OCIRUN_TRY_ASSIGN(
+      record_.metadata,
+      metadata_->start(resources_of(pod_.completed.workload(), reified, metadata_->uuid()),
+                       directory_.path().string(), metadata_cgroup()));
   return write_record(directory_.fd(), record_);
 }
 

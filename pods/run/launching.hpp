@@ -20,8 +20,7 @@ namespace ocirun::pods {
 /// supervised. Each step sets the members that the next step needs.
 class Launching {
  public:
-  Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-            NetworkPlan network, Images images, std::string cgroup, SupervisorSignals signals,
+  Launching(NewPod pod, PodDirectory directory, SupervisorSignals signals,
             const Listener& listener);
 
   /// Starts and supervises the pod. Returns what Supervisor::run() returns. After an error, the
@@ -77,12 +76,8 @@ class Launching {
   Result<void> find_processes();
   Result<void> reopen_containers(const KeptPod& kept);
 
-  Workload& workload_;
-  const Settings& settings_;
+  NewPod pod_;
   PodDirectory directory_;
-  NetworkPlan network_;
-  Images images_;
-  std::string cgroup_;  // "": the pod gets none
   SupervisorSignals signals_;
   const Listener& listener_;
   Runtime runtime_;

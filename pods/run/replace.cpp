@@ -34,9 +34,10 @@ class Fingerprint {
 };
 
 /// A file that cannot be read counts by its error: the pod may not use it.
-void add_secrets(Fingerprint& fingerprint, const Workload& workload, const Given& given) {
-  const Secrets secrets{.bindings = given.bindings, .pod = workload.pod};
-  for (const auto& [id, directory] : given.bindings.secrets) {
+void add_secrets(Fingerprint& fingerprint, const Completed& completed) {
+  const Bindings& bindings = completed.given().bindings;
+  const Secrets secrets{.bindings = bindings, .pod = completed.pod()};
+  for (const auto& [id, directory] : bindings.secrets) {
     std::vector<std::string> keys{id};
     const auto files = secrets.files(id);
     if (!files) keys.push_back(files.error().message());
@@ -48,9 +49,9 @@ void add_secrets(Fingerprint& fingerprint, const Workload& workload, const Given
 
 /// The files of the devices count, not the devices: a pod that runs has some of its devices for
 /// itself, so that the same request would find others now.
-Result<void> add_device_files(Fingerprint& fingerprint, const Workload& workload,
-                              const Given& given) {
-  OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
+Result<void> add_device_files(Fingerprint& fingerprint, const Completed& completed) {
+  OCIRUN_TRY_ASSIGN(const PodDevices devices,
+                    prepare_devices(completed.workload(), completed.given(), ""));
   for (const auto& [file, text] : devices.files) fingerprint.add({"devices", file, text});
   return {};
 }
@@ -93,25 +94,25 @@ Result<void> stop_and_delete(const PodsDirectory& pods, const Settings& settings
 
 }  // namespace
 
-Result<std::string> fingerprint_of(const Workload& workload, const Settings& settings,
-                                   const Images& images) {
+Result<std::string> fingerprint_of(const NewPod& pod) {
+  const Settings& settings = pod.settings;
+  const Given& given = pod.completed.given();
   Fingerprint fingerprint;
-  fingerprint.add(workload.text);
+  fingerprint.add(pod.completed.workload().text);
   fingerprint.add(settings.shape);
   fingerprint.add(settings.runtime);
   fingerprint.add(settings.log_directory);
-  for (const auto& [name, binding] : settings.given.volumes) {
+  for (const auto& [name, binding] : given.volumes) {
     OCIRUN_TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
     fingerprint.add({"volume", name, path.string(), binding.read_only ? "ro" : "rw"});
   }
-  for (const auto& [name, value] : settings.given.variables)
-    fingerprint.add({"variable", name, value});
-  add_secrets(fingerprint, workload, settings.given);
-  OCIRUN_TRY(add_device_files(fingerprint, workload, settings.given));
-  for (const Container* container : all_containers(workload.pod)) {
-    const auto image = images.of.find(container);
-    OCIRUN_TRY_ASSIGN(const SeccompChoice seccomp, seccomp_of(*container, settings.given));
-    fingerprint.add({"container", image == images.of.end() ? "" : image->second.digest.text(),
+  for (const auto& [name, value] : given.variables) fingerprint.add({"variable", name, value});
+  add_secrets(fingerprint, pod.completed);
+  OCIRUN_TRY(add_device_files(fingerprint, pod.completed));
+  for (const Container* container : all_containers(pod.completed.pod())) {
+    const auto image = pod.images.of.find(container);
+    OCIRUN_TRY_ASSIGN(const SeccompChoice seccomp, seccomp_of(*container, given));
+    fingerprint.add({"container", image == pod.images.of.end() ? "" : image->second.digest.text(),
                      container->bundle ? container->bundle->directory : "",
                      fmt::format("{}", static_cast<int>(seccomp.kind)), seccomp.profile});
   }

@@ -12,8 +12,7 @@ namespace ocirun::pods {
 /// the pod, the runtime, the keys of --secret, and the images. Pods with the same fingerprint are
 /// the same pod. What lies in the directories of --volume is not a part of a pod. Errors: a
 /// seccomp profile cannot be read.
-Result<std::string> fingerprint_of(const Workload& workload, const Settings& settings,
-                                   const Images& images);
+Result<std::string> fingerprint_of(const NewPod& pod);
 
 /// Fails if a pod has the name already, and `run` neither may replace the pod nor finds that it ran
 /// when the machine went down. For an early error: make_room() and make_pod() decide.

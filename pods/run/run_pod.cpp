@@ -41,7 +41,7 @@ std::string pod_of(const PodsDirectory& pods, int pid) {
 /// free. A port of the pod that will be replaced counts as free. On the host's own network, a taken
 /// port is only a warning, because a program may listen at another address. Errors: those of
 /// check_free(), with the place of the port and the name of the pod of `pods` that has it.
-Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
+Result<void> check_ports(const Completed& completed, const NetworkPlan& network,
                          const PodsDirectory& pods, const Settings& settings,
                          const std::function<void(const std::string&)>& warn) {
   const auto check = [&](const Forward& forward) -> Result<void> {
@@ -52,12 +52,13 @@ Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
       return pod.empty() ? pod : fmt::format("the pod \"{}\"", pod);
     });
     if (is_own) return {};
-    return forward.place == nullptr ? checked
-                                    : within(std::move(checked), workload.at(forward.place));
+    return forward.place == nullptr
+               ? checked
+               : within(std::move(checked), completed.workload().at(forward.place));
   };
   for (const Forward& forward : network.forwards) OCIRUN_TRY(check(forward));
   if (network.visible() != Network::kHost || !warn) return {};
-  OCIRUN_TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(workload.pod));
+  OCIRUN_TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(completed.pod()));
   for (const Forward& forward : forwards)
     if (const auto checked = check(forward); !checked) warn(checked.error().message());
   return {};
@@ -113,12 +114,12 @@ Result<void> end_pod(Launching& launching, const Result<int>& status, bool is_wa
 
 }  // namespace
 
-Result<Images> find_images(const Workload& workload, const Settings& settings,
+Result<Images> find_images(const Completed& completed, const Settings& settings,
                            const Listener& listener) {
   OCIRUN_TRY_ASSIGN(Store store, Store::open_in(settings.data));
   OCIRUN_TRY_ASSIGN(UniqueFd lock, store.lock());
   Images images{.store = std::move(store), .store_lock = std::move(lock), .of = {}};
-  for (const Container* container : all_containers(workload.pod)) {
+  for (const Container* container : all_containers(completed.pod())) {
     if (container->bundle) continue;
     AddOptions options = options_for_this_namespace();
     options.progress = [&](const AddProgress& progress) {
@@ -127,43 +128,44 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
         listener.notifier->tell_progress(fmt::format(
             "{}: unpacking layer {} of {}", container->image, progress.index + 1, progress.count));
     };
-    OCIRUN_TRY_ASSIGN(StoredImage image,
-                      find_image(workload, *container, settings.given, images.store, options));
+    OCIRUN_TRY_ASSIGN(StoredImage image, find_image(completed.workload(), *container,
+                                                    completed.given(), images.store, options));
     images.of.emplace(container, std::move(image));
   }
   return images;
 }
 
-std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
+std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener) {
-  OCIRUN_TRY(replace_parts(settings.given, workload.pod));
-  OCIRUN_TRY(publish(settings.published, workload.pod));
-  OCIRUN_TRY(check_given(settings.given, workload));
-  if (settings.has_metadata) OCIRUN_TRY(check_metadata(workload));
-  OCIRUN_TRY(admit(workload, settings.given));
+  if (settings.has_metadata) OCIRUN_TRY(check_metadata(completed.workload()));
+  OCIRUN_TRY(admit(completed));
   std::string cgroup;
   if (!settings.systemd_cgroups) {
     OCIRUN_TRY_ASSIGN(cgroup, settle_cgroup_for(settings.name));
-    if (cgroup.empty()) OCIRUN_TRY(check_unlimited(workload, settings.given.requests));
-    if (cgroup.empty() && listener.warn && has_requests(workload.pod))
+    if (cgroup.empty()) OCIRUN_TRY(check_unlimited(completed.workload(), completed.given().requests));
+    if (cgroup.empty() && listener.warn && has_requests(completed.pod()))
       listener.warn(
           "no cgroup is delegated to you: what the containers request is there, and nothing keeps "
           "it for them while they run");
   }
-  OCIRUN_TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
+  OCIRUN_TRY_ASSIGN(NetworkPlan network, plan_network(completed.pod(), settings.network));
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
   OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
   OCIRUN_TRY(check_name(pods, settings));
-  OCIRUN_TRY(check_ports(workload, network, pods, settings, listener.warn));
+  OCIRUN_TRY(check_ports(completed, network, pods, settings, listener.warn));
   // This may take minutes. A signal may end it at any moment, because nothing has to be removed
   // yet.
-  OCIRUN_TRY_ASSIGN(Images images, find_images(workload, settings, listener));
+  OCIRUN_TRY_ASSIGN(Images images, find_images(completed, settings, listener));
+  NewPod pod{.completed = completed,
+             .settings = settings,
+             .network = std::move(network),
+             .images = std::move(images),
+             .cgroup = std::move(cgroup)};
   OCIRUN_TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
-  OCIRUN_TRY_ASSIGN(const std::string fingerprint, fingerprint_of(workload, settings, images));
+  OCIRUN_TRY_ASSIGN(const std::string fingerprint, fingerprint_of(pod));
   const auto try_new = [&]() -> Result<void> {
-    const bool has_cgroup = settings.systemd_cgroups || !cgroup.empty();
-    OCIRUN_TRY(try_bundles(pods, workload, settings, images, network, has_cgroup));
+    OCIRUN_TRY(try_bundles(pods, pod));
     return signals.check();
   };
   OCIRUN_TRY_ASSIGN(const Room room,
@@ -181,8 +183,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   auto claimed = claim_name(pods, settings, fingerprint);
   if (!claimed) return std::unexpected(PodFailure(after_removal(claimed.error())));
   Claim claim = *std::move(claimed);
-  Launching launching(workload, settings, std::move(claim.directory), std::move(network),
-                      std::move(images), std::move(cgroup), std::move(signals), listener);
+  Launching launching(std::move(pod), std::move(claim.directory), std::move(signals), listener);
   const Result<int> status = launching.run();
   // After a replacement `start` can try again.
   const bool is_wanted = afterwards == Afterwards::kKeep ||
@@ -217,10 +218,8 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
   return remains;
 }
 
-Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listener& listener) {
-  OCIRUN_TRY(replace_parts(settings.given, workload.pod));
-  OCIRUN_TRY(publish(settings.published, workload.pod));
-  OCIRUN_TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
+Result<int> adopt_pod(Completed& completed, const Settings& settings, const Listener& listener) {
+  OCIRUN_TRY_ASSIGN(NetworkPlan network, plan_network(completed.pod(), settings.network));
   OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
   OCIRUN_TRY_ASSIGN(PodDirectory directory, pods.open_pod(settings.name));
   OCIRUN_TRY_ASSIGN(const UniqueFd lock, directory.lock());
@@ -228,9 +227,13 @@ Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listen
   OCIRUN_TRY_ASSIGN(Store store, Store::open_in(settings.data));
   OCIRUN_TRY_ASSIGN(UniqueFd store_lock, store.lock());
   OCIRUN_TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
-  Launching launching(workload, settings, std::move(directory), std::move(network),
-                      {.store = std::move(store), .store_lock = std::move(store_lock), .of = {}},
-                      record.cgroup, std::move(signals), listener);
+  Launching launching(
+      {.completed = completed,
+       .settings = settings,
+       .network = std::move(network),
+       .images = {.store = std::move(store), .store_lock = std::move(store_lock), .of = {}},
+       .cgroup = record.cgroup},
+      std::move(directory), std::move(signals), listener);
   const Result<int> status = launching.adopt(std::move(record));
   if (!status)
     return std::unexpected(

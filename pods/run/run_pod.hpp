@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
-#include "pods/documents/workload.hpp"
 #include "pods/images/store.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/output.hpp"
+#include "pods/run/sandbox/network.hpp"
 #include "pods/run/settings.hpp"
 #include "pods/run/supervisor.hpp"
 #include "pods/run/units/service_notifier.hpp"
@@ -35,8 +35,19 @@ struct Images {
 
 /// Finds the image of each container that has one, and unpacks what the store lacks. This may take
 /// minutes.
-Result<Images> find_images(const Workload& workload, const Settings& settings,
+Result<Images> find_images(const Completed& completed, const Settings& settings,
                            const Listener& listener);
+
+/// A pod of which nothing exists yet.
+struct NewPod {
+  Completed& completed;
+  const Settings& settings;
+  NetworkPlan network;
+  Images images;
+  std::string cgroup;  // its path; "": systemd makes it, or the pod gets none
+
+  bool has_cgroup() const { return settings.systemd_cgroups || !cgroup.empty(); }
+};
 
 /// Whether the directory of the pod is kept for `status` and `logs` when the pod has ended.
 /// kKeepIfStarted: it is kept only if the pod could be started.
@@ -56,7 +67,7 @@ struct PodFailure {
 /// Supervisor::run(). Fails with ECANCELED if the start was ended by a signal. Returns 0 at once if
 /// --replace finds the same pod running. After an error nothing of the pod is left except layers in
 /// the store and, with Afterwards::kKeep, its record and its logs.
-std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
+std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener);
 
 /// What runs of a pod whose supervisor was killed.
@@ -69,8 +80,9 @@ struct Remains {
 Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record);
 
 /// Adopts a pod whose supervisor was killed, and supervises it to its end. The programs go on.
-/// `workload` and `settings` must be those with which the pod was run. Keeps the record of the pod.
-/// Returns the exit status of Supervisor::run(). After an error before that the pod is as before.
-Result<int> adopt_pod(Workload& workload, const Settings& settings, const Listener& listener);
+/// `completed` and `settings` must be those with which the pod was run. Keeps the record of the
+/// pod. Returns the exit status of Supervisor::run(). After an error before that the pod is as
+/// before.
+Result<int> adopt_pod(Completed& completed, const Settings& settings, const Listener& listener);
 
 }  // namespace ocirun::pods

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/prepare/given.hpp"
+#include "linux/base/paths.hpp"
 #include "pods/run/sandbox/network.hpp"
 #include "pods/state/request.hpp"
 
@@ -17,16 +17,14 @@ enum class Replace : std::uint8_t { kNo, kIfOther, kAlways };
 
 /// The settings of `ocirun pod run`.
 struct Settings {
-  Given given;
   HostPath data;                     // --data
   std::vector<std::string> runtime;  // the path of the runtime, and the options before its commands
   std::string name;                  // of the pod
   NetworkChoice network;
-  std::vector<Published> published;  // --publish
-  std::chrono::seconds grace{30};    // between the signal that asks a container to stop and SIGKILL
-  std::string log_directory;         // --log-dir; "": in the pod's directory
-  RunRequest request;                // for `start` and `restart`
-  Replace replace = Replace::kNo;    // --replace
+  std::chrono::seconds grace{30};  // between the signal that asks a container to stop and SIGKILL
+  std::string log_directory;       // --log-dir; "": in the pod's directory
+  RunRequest request;              // for `start` and `restart`
+  Replace replace = Replace::kNo;  // --replace
   std::optional<std::chrono::seconds> grace_of_old;  // to stop the old pod; nothing: its own
   std::vector<std::string> shape;  // the words of the options that shape the pod, for --replace
   bool has_metadata = false;       // --metadata

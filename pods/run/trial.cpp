@@ -8,29 +8,30 @@ namespace ocirun::pods {
 namespace {
 
 /// Makes the bundles in `trial`. The mounts disappear with the calling process.
-Result<void> try_in(const PodDirectory& trial, const Workload& workload, const Settings& settings,
-                    const Images& images, const NetworkPlan& network, bool has_cgroup) {
+Result<void> try_in(const PodDirectory& trial, const NewPod& pod) {
+  const Workload& workload = pod.completed.workload();
+  const Given& given = pod.completed.given();
+  const std::string& name = pod.settings.name;
   OCIRUN_TRY(enter_own_mount_namespace());
   const std::string path = trial.path().string();
   OCIRUN_TRY_ASSIGN(const UniqueFd here, trial.open_again());  // in the new mount namespace
-  OCIRUN_TRY_ASSIGN(const Store store, Store::open_in(settings.data));
+  OCIRUN_TRY_ASSIGN(const Store store, Store::open_in(pod.settings.data));
   const Site site{.fd = here, .path = path};
   // Without locks: the pod that is to be replaced holds those of its exclusive volumes.
   OCIRUN_TRY_ASSIGN(const Volumes volumes,
-                    prepare_volumes(workload, settings.given, site, Reach::kMounted, ""));
-  OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, settings.given, ""));
+                    prepare_volumes(workload, given, site, Reach::kMounted, ""));
+  OCIRUN_TRY_ASSIGN(const PodDevices devices, prepare_devices(workload, given, ""));
   OCIRUN_TRY_ASSIGN(const std::vector<BoundPath> files,
-                    write_network_files(settings.name, network.visible(), here, path));
+                    write_network_files(name, pod.network.visible(), here, path));
   const Sandbox sandbox{.shared = {},
-                        .hostname = settings.name,
+                        .hostname = name,
                         .root = RootKind::kOverlay,
                         .cgroups_path = {},
-                        .powers = powers_here(has_cgroup, network.own_network),
+                        .powers = powers_here(pod.has_cgroup(), pod.network.own_network),
                         .ids = {}};
-  OCIRUN_TRY(make_bundles_below({.workload = workload,
-                                 .given = settings.given,
+  OCIRUN_TRY(make_bundles_below({.completed = pod.completed,
                                  .store = store,
-                                 .images = images.of,
+                                 .images = pod.images.of,
                                  .volumes = volumes,
                                  .devices = devices,
                                  .sandbox = sandbox,
@@ -41,13 +42,10 @@ Result<void> try_in(const PodDirectory& trial, const Workload& workload, const S
 
 }  // namespace
 
-Result<void> try_bundles(const PodsDirectory& pods, const Workload& workload,
-                         const Settings& settings, const Images& images, const NetworkPlan& network,
-                         bool has_cgroup) {
-  OCIRUN_TRY_ASSIGN(const Trial trial, pods.make_trial(settings.name));
-  const auto made = linux::call_in_child(
-      [&] { return try_in(trial.directory, workload, settings, images, network, has_cgroup); },
-      "make the bundles");
+Result<void> try_bundles(const PodsDirectory& pods, const NewPod& pod) {
+  OCIRUN_TRY_ASSIGN(const Trial trial, pods.make_trial(pod.settings.name));
+  const auto made =
+      linux::call_in_child([&] { return try_in(trial.directory, pod); }, "make the bundles");
   const auto removed = trial.directory.remove();
   OCIRUN_TRY(made);
   return removed;

@@ -1,16 +1,13 @@
 #pragma once
 
 #include "pods/run/run_pod.hpp"
-#include "pods/run/sandbox/network.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods {
 
 /// Tries, in a child process, whether the bundles of a pod can be made: makes them in a directory
-/// beside the pods, with their volumes and root filesystems, and removes them. `has_cgroup`: the
-/// pod will have a cgroup. Starts nothing. Errors: those of making the bundles.
-Result<void> try_bundles(const PodsDirectory& pods, const Workload& workload,
-                         const Settings& settings, const Images& images, const NetworkPlan& network,
-                         bool has_cgroup);
+/// beside the pods, with their volumes and root filesystems, and removes them. Starts nothing.
+/// Errors: those of making the bundles.
+Result<void> try_bundles(const PodsDirectory& pods, const NewPod& pod);
 
 }  // namespace ocirun::pods

@@ -11,10 +11,10 @@
 #include "pods/documents/needs.hpp"
 #include "pods/images/image_config.hpp"
 #include "pods/prepare/devices/spec.hpp"
-#include "pods/prepare/given.hpp"
 #include "pods/prepare/plan/bundle.hpp"
 #include "pods/prepare/plan/expansion.hpp"
 #include "pods/prepare/prepare.hpp"
+#include "pods/prepare/complete.hpp"
 #include "tests/growth/growth.hpp"
 #include "tests/must.hpp"
 #include "tests/pods/documents/full.hpp"
@@ -35,10 +35,12 @@ void read_and_plan(const std::string& text) {
   Given given;
   given.variables = {{"A", "b"}, {"NEW", "c"}};
   given.labels = {{"l", "v"}};
-  ignore(replace_parts(given, workload.pod));
-  ignore(check_given(given, workload));
-  for (const Container* container : all_containers(workload.pod)) {
-    const auto expansion = expand_container(workload.pod, *container, {}, Missing::kEmpty);
+  const auto completed =
+      complete(std::move(workload), std::move(given), {}, {}, Audience::kRunning);
+  if (!completed) return;
+  ignore(check_given(completed->given(), completed->workload()));
+  for (const Container* container : all_containers(completed->pod())) {
+    const auto expansion = expand_container(completed->pod(), *container, {}, Missing::kEmpty);
     if (!expansion) continue;
     BundlePlan plan;
     plan.launch.env = expansion->named.entries();

@@ -56,7 +56,7 @@ Reading reading_of(const Json& document) {
                               .images = {{"worker", "example.com/worker:1"}},
                               .lossy = true};
   for (const auto to : {export_to_kubernetes, export_to_swarm}) {
-    const auto made = export_workload(workload, options, to);
+    const auto made = export_text(document.dump(), options, to);
     std::string text = made ? made->text : made.error().message();
     for (std::size_t at = 0; (at = text.find(" f:", at)) != std::string::npos;) {
       const std::size_t end = text.find(": ", at);

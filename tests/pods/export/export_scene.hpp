@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "pods/export/export.hpp"
+#include "pods/prepare/complete.hpp"
 #include "tests/pods/documents/read.hpp"
 
 namespace ocirun::pods {
@@ -24,17 +25,19 @@ struct ExportOptions {
   std::string name = {};  // "": that of the document, else "shop"
 };
 
-/// Exports a workload, whose document must have no problem.
-inline Result<Exported> export_workload(Workload& workload, const ExportOptions& options,
-                                        Result<Exported> (*to)(const ExportRequest&)) {
+/// Completes a workload, whose document must have no problem.
+inline Result<Completed> complete_by(const ExportOptions& options, Workload workload) {
   Given given = options.given;
   given.bindings.parameters = options.parameters;
-  OCIRUN_TRY(replace_parts(given, workload.pod));
-  return to({.workload = workload,
-             .given = given,
-             .name = !options.name.empty()                 ? options.name
-                     : workload_name(workload.pod).empty() ? "shop"
-                                                           : workload_name(workload.pod),
+  return complete(std::move(workload), std::move(given), {}, {}, Audience::kRunning);
+}
+
+inline Result<Exported> export_completed(const Completed& completed, const ExportOptions& options,
+                                         Result<Exported> (*to)(const ExportRequest&)) {
+  return to({.completed = completed,
+             .name = !options.name.empty()                    ? options.name
+                     : workload_name(completed.pod()).empty() ? "shop"
+                                                              : workload_name(completed.pod()),
              .images = options.images,
              .sizes = options.sizes,
              .seccomp = {},
@@ -45,12 +48,18 @@ inline Result<Exported> export_workload(Workload& workload, const ExportOptions&
              .lossy = options.lossy});
 }
 
+inline Result<Exported> export_workload(Workload workload, const ExportOptions& options,
+                                        Result<Exported> (*to)(const ExportRequest&)) {
+  OCIRUN_TRY_ASSIGN(const Completed completed, complete_by(options, std::move(workload)));
+  return export_completed(completed, options, to);
+}
+
 inline Result<Exported> export_text(
     std::string_view text, const ExportOptions& options = {},
     Result<Exported> (*to)(const ExportRequest&) = export_to_kubernetes) {
   Workload workload = read_workload("f", text);
   BOOST_TEST(lines(workload.problems) == "");
-  return export_workload(workload, options, to);
+  return export_workload(std::move(workload), options, to);
 }
 
 /// The text of an export, or its error.

@@ -120,15 +120,18 @@ Trip travel(std::string_view text, const ExportOptions& options = {}) {
   Trip trip;
   Workload workload = read_workload("f", text);
   BOOST_TEST(lines(workload.problems) == "");
-  auto made = export_workload(workload, options, export_to_kubernetes);
+  const auto completed = complete_by(options, std::move(workload));
+  BOOST_REQUIRE_MESSAGE(completed, (completed ? "" : completed.error().message()));
+  auto made = export_completed(*completed, options, export_to_kubernetes);
   must_be_written(made);
   trip.first = made->text;
-  trip.before = workload.pod;
+  trip.before = completed->pod();
   Workload again = read_workload("g", trip.first);
   BOOST_TEST(lines(again.problems) == "");
   BOOST_TEST((again.pod.kind == Kind::kKubernetes));
   trip.after = again.pod;
-  const auto second = export_workload(again, {.name = options.name}, export_to_kubernetes);
+  const auto second =
+      export_workload(std::move(again), {.name = options.name}, export_to_kubernetes);
   must_be_written(second);
   trip.second = second->text;
   return trip;

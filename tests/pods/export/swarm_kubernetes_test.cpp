@@ -86,7 +86,7 @@ properties:
   for (Volume& volume : workload.pod.volumes)
     volume.items.emplace().push_back(
         {.key = "password", .path = "password", .mode = std::nullopt, .place = volume.place});
-  const auto made = export_workload(workload, {}, export_to_swarm);
+  const auto made = export_workload(std::move(workload), {}, export_to_swarm);
   BOOST_REQUIRE_MESSAGE(made, (made ? "" : made.error().message()));
   BOOST_TEST(made->text.contains("\n  db_password:\n    external: true\n"));
   BOOST_TEST(made->text.contains("\n  db_password-"));

@@ -380,16 +380,20 @@ BOOST_AUTO_TEST_CASE(a_readiness_probe_alone_is_not_what_a_health_check_is) {
 }
 
 BOOST_AUTO_TEST_CASE(a_startup_probe_with_the_same_question_gives_the_time_to_start) {
-  Workload workload = read_workload("f", kRadiusShop);
-  Container& container = workload.pod.containers.front();
-  container.startup = container.liveness;
-  container.startup->period = std::chrono::seconds(5);
-  container.startup->failure_threshold = 4;
-  const auto made = export_workload(workload, {}, export_to_swarm);
+  const auto with_startup = [](const auto& change) {
+    Workload workload = read_workload("f", kRadiusShop);
+    Container& container = workload.pod.containers.front();
+    container.startup = container.liveness;
+    container.startup->period = std::chrono::seconds(5);
+    container.startup->failure_threshold = 4;
+    change(*container.startup);
+    return export_workload(std::move(workload), {}, export_to_swarm);
+  };
+  const auto made = with_startup([](Probe&) {});
   BOOST_REQUIRE(made);
   BOOST_TEST(made->text.contains("      start_period: \"20s\"\n"));
-  container.startup->question = ExecProbe{.command = {"other"}};
-  const auto other = export_workload(workload, {}, export_to_swarm);
+  const auto other =
+      with_startup([](Probe& startup) { startup.question = ExecProbe{.command = {"other"}}; });
   BOOST_REQUIRE(!other);
   BOOST_TEST(
       other.error().message().contains("a container has one health check, with one command"));

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_is_not_copied) {
   Workload workload =
       read_workload("f", pod_of("", "lifecycle: {preStop: {sleep: {seconds: 1}}}"), ignored);
   BOOST_TEST(workload.pod.elsewhere.empty());
-  const auto made = export_workload(workload, {}, export_to_kubernetes);
+  const auto made = export_workload(std::move(workload), {}, export_to_kubernetes);
   BOOST_REQUIRE(made);
   BOOST_TEST(!made->text.contains("lifecycle"));
 }

@@ -68,7 +68,7 @@ Outcome outcome(const Json& document, Target to) {
               .text = {},
               .told = to == export_to_swarm ? workload.swarm_warnings : workload.export_warnings};
   if (!out.is_read) return out;
-  const auto made = export_workload(workload, options_for_all(), to);
+  const auto made = export_workload(std::move(workload), options_for_all(), to);
   out.text = made ? made->text + lines(made->notes) : made.error().message();
   if (made)
     for (const auto& [name, content] : made->files) out.text += name + content;
