@@ -139,3 +139,51 @@ is_idle() {
   reaches '.containers[] | select(.name == "other") | .status' waiting
   is_idle
 }
+
+# goes_on: `line` writes fifty lines more, and the supervisor has read each of its lines in time. Only a hang reaches the deadline.
+goes_on() {
+  local before
+  before=$(pod logs -c line "$POD" | wc -l)
+  eventually has_lines line $((before + 50))
+  (($(widest_gap) < 5000)) || { widest_gap; false; }
+}
+
+@test "a metadata program that does not answer when it is started again delays no line of a container" {
+  mkdir bin && cp "${OCIRUN%/*}"/ocirun* bin && OCIRUN=$TMP/bin/ocirun
+  jq -n '{acVersion: "0.8.11", acKind: "PodManifest", apps: [{name: "line", image: {name: "example.com/line", id: "sha512-..."},
+    app: {exec: ["/bin/sh", "-c", "while :; do cat /proc/uptime; sleep 0.1; done"], user: "0", group: "0"}}]}' >app.yaml
+  run_pod --metadata --image example.com/line=images:base --detach
+  mv bin/ocirun-metadata bin/answers
+  printf '#!/bin/sh\nexec sleep 1000\n' >bin/ocirun-metadata && chmod 0755 bin/ocirun-metadata
+  kill -KILL "$(jq .metadata.pid "data/pods/$POD/pod.json")"
+  eventually has_event degraded
+  goes_on
+  mv bin/answers bin/ocirun-metadata
+  eventually has_event recovered
+}
+
+@test "a lock of the pod's network that another process holds delays no line of a container" {
+  two_containers
+  run_pod --network shop --detach
+  helper bash -c 'exec 7<data/networks/shop && flock 7 && exec sleep 1000'
+  eventually eval '! flock -n data/networks/shop true'
+  kill -KILL "$(jq .holder.pid data/networks/shop/network.json)"
+  eventually has_event degraded
+  goes_on
+  stop_helpers
+  eventually has_event recovered
+}
+
+@test "a reader of the output that is stuck delays no line of a log" {
+  two_containers
+  container loud 'while :; do seq 100000 100999; sleep 0.1; done'
+  mkfifo stuck && exec 7<>stuck
+  "$OCIRUN" --root "$ROOT" pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" app.yaml \
+    </dev/null >stuck 2>&1 3>&- 4>&- 7>&- &
+  SUPERVISOR=$!
+  reaches .status running
+  goes_on
+  kill "$SUPERVISOR"
+  wait "$SUPERVISOR" || true
+  exec 7>&-
+}

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <vector>
@@ -29,13 +30,33 @@
 namespace ocirun::pods::cli {
 namespace {
 
-/// Prints a line, but leaves it out if nobody reads the output: the supervisor must not wait. The
-/// logs have all lines.
-void print_if_read(Fd out, std::string_view text) {
-  constexpr int kPatience = 100;  // milliseconds
-  pollfd watched{out.value, POLLOUT, 0};
-  if (::poll(&watched, 1, kPatience) == 1) ignore(linux::write_all(out, text));
-}
+/// Prints lines, and leaves out what nobody reads: the supervisor must not wait. The logs have all
+/// lines.
+class LinesForReader {
+ public:
+  explicit LinesForReader(Fd out) : out_(out) {}
+
+  void print(std::string text) {
+    if (is_cut_) text.insert(0, "\n");
+    for (std::string_view rest = text; !rest.empty();) {
+      // Waits once for a reader that is slower than the programs, and not again while it is stuck.
+      pollfd watched{out_.value, POLLOUT, 0};
+      is_stuck_ = ::poll(&watched, 1, is_stuck_ ? 0 : kPatience) != 1;
+      const bool is_first = rest.size() == text.size();
+      if (!is_first || !is_stuck_) is_cut_ = is_stuck_;
+      if (is_stuck_) return;
+      const std::string_view piece = rest.substr(0, PIPE_BUF);  // a pipe that polls takes as much
+      ignore(linux::write_all(out_, piece));
+      rest.remove_prefix(piece.size());
+    }
+  }
+
+ private:
+  static constexpr int kPatience = 100;  // milliseconds
+  Fd out_;
+  bool is_stuck_ = false;
+  bool is_cut_ = false;  // the last line has no end
+};
 
 void show_last_lines(const std::string& container, const std::vector<std::string>& lines,
                      const std::string& hint) {
@@ -55,12 +76,11 @@ Listener terminal_listener(bool has_prefix) {
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   listener.note = [](const std::string& sentence) { note(sentence); };
   if (::isatty(STDERR_FILENO) == 1) listener.progress = show_unpacking;
-  listener.print = [has_prefix](const std::string& container, Stream stream,
-                                std::string_view line) {
-    const Fd out{stream == Stream::kStderr ? STDERR_FILENO : STDOUT_FILENO};
-    const std::string text =
-        has_prefix ? fmt::format("{} | {}\n", container, line) : fmt::format("{}\n", line);
-    print_if_read(out, text);
+  listener.print = [has_prefix, out = LinesForReader(Fd{STDOUT_FILENO}),
+                    err = LinesForReader(Fd{STDERR_FILENO})](
+                       const std::string& container, Stream stream, std::string_view line) mutable {
+    (stream == Stream::kStderr ? err : out)
+        .print(has_prefix ? fmt::format("{} | {}\n", container, line) : fmt::format("{}\n", line));
   };
   return listener;
 }

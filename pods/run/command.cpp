@@ -34,6 +34,7 @@ Result<Command> Command::call(const std::function<Result<void>()>& act, std::str
   OCIRUN_TRY_ASSIGN(linux::ChildCall call, within(linux::start_in_child([&]() -> Result<void> {
                                                     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
                                                     if (::getppid() != caller) ::_exit(1);
+                                                    ::setsid();  // kill() ends its children too
                                                     return act();
                                                   }),
                                                   what));

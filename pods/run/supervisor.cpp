@@ -12,9 +12,6 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::string_view kMetadata = "the metadata service";
-constexpr std::string_view kForwarder = "the pod's network is cut off: pasta";
-constexpr std::string_view kNetwork = "the pod is cut off from other pods:";
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 
 /// The runtime's commands, beside the waits that the document or the options ask for.
@@ -33,6 +30,11 @@ Supervisor::Supervisor(std::deque<ContainerRun>& runs, PodRecord& record,
       services_(services),
       settings_(settings),
       signals_(signals) {}
+
+/// Nothing may work on a pod that is taken down.
+Supervisor::~Supervisor() {
+  for (Errand& errand : errands_) errand.command.kill("was killed because the pod ends");
+}
 
 Result<int> Supervisor::run(const Announce& announce) {
   // The runtime's `create` ends before its container, which then becomes a child of this process.
@@ -91,7 +93,11 @@ void Supervisor::step(Clock::time_point limit) {
     run.add_wanted(watched, now);
     until = std::min({until, run.next(), run.next_output(now)});
   }
-  if (services_.metadata) until = std::min(until, services_.metadata->next());
+  if (services_.metadata) {
+    services_.metadata->add_wanted(watched);
+    until = std::min(until, services_.metadata->next());
+  }
+  for (const Errand& errand : errands_) errand.command.add_wanted(watched);
   if (services_.notifier != nullptr) until = std::min(until, services_.notifier->next());
   if (services_.forwarder) until = std::min(until, services_.forwarder->next());
   if (services_.membership) {
@@ -110,6 +116,7 @@ void Supervisor::step(Clock::time_point limit) {
   ::poll(watched.data(), watched.size(), wait);
   now = Clock::now();
   for (ContainerRun& run : runs_) run.read_output(now);
+  for (Errand& errand : errands_) errand.command.read();
   const SupervisorSignals::Requests requests = signals_.take();
   stop_requests_ += requests.count;
   if (requests.grace) services_.grace = *requests.grace;
@@ -123,9 +130,9 @@ void Supervisor::step(Clock::time_point limit) {
       ContainerRun& run = runs_[request.container];
       if (RestartRequest::of(request.container, run.record().restarts) == request) run.restart(now);
     }
-  if (services_.forwarder && now >= services_.forwarder->next()) reconnect(now);
+  if (services_.forwarder) follow_forwarder(now);
   if (services_.membership) follow_network(now);
-  if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);
+  if (services_.metadata) follow_metadata(now);
   for (ContainerRun& run : runs_) run.tick(now);
   if (services_.notifier != nullptr) services_.notifier->tell_alive(now);
   save();
@@ -152,6 +159,7 @@ void Supervisor::reap() {
 
 /// Takes the status of a child that was reaped.
 void Supervisor::take(int pid, int status, Clock::time_point now) {
+  if (end_errand(pid, status, now)) return;
   const auto creates = [](const ContainerRun& run) { return run.phase() == Phase::kCreating; };
   if (std::ranges::any_of(runs_,
                           [&](ContainerRun& run) { return run.collect(pid, status, now); })) {
@@ -184,59 +192,6 @@ void Supervisor::look_at_adopted() {
     process = adopted_.ends.erase(process);
     notice_end(pid, status, Clock::now());
   }
-}
-
-void Supervisor::notice_end(int pid, std::optional<int> status, Clock::time_point now) {
-  if (services_.forwarder && pid == record_.forwarder.pid) {
-    lose(kForwarder, services_.forwarder->ended(status, now));
-    record_.forwarder = {};
-  }
-  if (pid == record_.holder.pid)
-    lose("the holder of the pod's namespaces", linux::describe_end(status));
-  if (services_.keeper != nullptr && pid == services_.keeper->process().pid)
-    lose("`ocirun pod start` cannot adopt the pod any more: its keeper",
-         linux::describe_end(status));
-  if (services_.metadata && pid == record_.metadata.pid) {
-    lose(kMetadata, linux::describe_end(status));
-    record_.metadata = {};
-    services_.metadata->ended(now);
-  }
-  for (ContainerRun& run : runs_)
-    if (run.pid() == pid) run.ended(status, now);
-}
-
-/// A process that the pod needs has ended. Its containers go on.
-void Supervisor::lose(std::string_view what, const std::string& end) {
-  record_.reason = fmt::format("{} {}", what, end);
-  services_.events.add("degraded", "", record_.reason);
-}
-
-/// Until pasta has connected the pod again, no container is ready.
-void Supervisor::reconnect(Clock::time_point now) {
-  const auto connected = services_.forwarder->go_on(now);
-  if (!connected) return lose(kForwarder, connected.error().message());
-  if (!*connected) return;
-  if (record_.reason.starts_with(kForwarder)) record_.reason.clear();
-  services_.events.add("recovered", "", "pasta has connected the pod's network again");
-}
-
-/// The containers go on while the pod is cut off from the other pods of its network.
-void Supervisor::follow_network(Clock::time_point now) {
-  const auto followed = services_.membership->tick(now);
-  if (!followed) return lose(kNetwork, followed.error().message());
-  if (!*followed) return;
-  if (record_.reason.starts_with(kNetwork)) record_.reason.clear();
-  services_.events.add("recovered", "", "the pod is connected with its network again");
-}
-
-/// Clients wait while the service does not run, so that its end does not end the pod.
-void Supervisor::restart_metadata(Clock::time_point now) {
-  const auto started = services_.metadata->start_again(now);
-  if (!started)
-    return lose(kMetadata, fmt::format("cannot be started again: {}", started.error().message()));
-  record_.metadata = *started;
-  if (record_.reason.starts_with(kMetadata)) record_.reason.clear();
-  services_.events.add("recovered", "", fmt::format("{} was started again", kMetadata));
 }
 
 /// The second request kills what the first one has asked to end.

@@ -35,6 +35,9 @@ class Supervisor {
   /// order.
   Supervisor(std::deque<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
              PodServices& services, const Settings& settings, const SupervisorSignals& signals);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
   /// Returns when all containers have ended for good, or have been stopped after SIGTERM or SIGINT.
   /// The exit status is 0 if each container has ended with 0, else that of the first container that
@@ -59,15 +62,25 @@ class Supervisor {
   void meet_early_ends(Clock::time_point now);
   void look_at_adopted();
   void notice_end(int pid, std::optional<int> status, Clock::time_point now);
+  using Done = std::function<void(Result<void> outcome, Clock::time_point now)>;
+  void run_errand(const std::function<Result<void>()>& act, std::string what, Done done);
+  bool end_errand(int pid, int status, Clock::time_point now);
   void lose(std::string_view what, const std::string& end);
-  void reconnect(Clock::time_point now);
+  void regain(std::string_view what, std::string_view event);
+  void follow_forwarder(Clock::time_point now);
   void follow_network(Clock::time_point now);
-  void restart_metadata(Clock::time_point now);
+  void follow_metadata(Clock::time_point now);
   void begin_stop(Clock::time_point now);
   void stop_all();
   bool all_done() const;
   bool all_ready() const;
   void save();
+
+  /// What a child process does for the pod beside its containers.
+  struct Errand {
+    Command command;
+    Done done;
+  };
 
   std::deque<ContainerRun>& runs_;
   PodRecord& record_;
@@ -77,6 +90,7 @@ class Supervisor {
   const SupervisorSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
+  std::vector<Errand> errands_;
   bool missed_child_ = false;      // a wait for children has failed
   std::map<int, int> early_ends_;  // of unknown children, by pid, while a container is created
   Adopted adopted_;                // they are no children of this process

@@ -108,6 +108,7 @@ Result<Membership> Membership::join(const PodDirectory& directory, const std::st
   OCIRUN_TRY(linux::replace_file(directory.fd(), kNetworkName, network + "\n", 0600));
   Membership membership(directory.data(), network, directory.name(), alias, holder);
   OCIRUN_TRY(within(membership.connect(), "network \"{}\"", network));
+  OCIRUN_TRY(within(membership.watch(), "network \"{}\"", network));
   return membership;
 }
 
@@ -115,20 +116,14 @@ Result<Membership> Membership::resume(const PodDirectory& directory, const std::
                                       const linux::ProcessIdentity& holder,
                                       const std::string& alias) {
   Membership membership(directory.data(), network, directory.name(), alias, holder);
-  OCIRUN_TRY_ASSIGN(const auto found, NetworkDirectory::look(membership.data_, network));
-  OCIRUN_TRY_ASSIGN(const auto record, found ? found->record() : std::optional<NetworkRecord>());
-  membership.connected_ = Clock::now();
-  if (record && runs_now(record->boot_id, record->holder)) {
-    OCIRUN_TRY_ASSIGN(membership.changes_, watch_changes(found->members_path()));
-    OCIRUN_TRY_ASSIGN(membership.end_, linux::ProcessEnd::watch(record->holder));
-  } else {
+  if (!membership.watch()) {
     membership.has_failed_ = true;
-    membership.due_ = membership.connected_;
+    membership.due_ = Clock::now();
   }
   return membership;
 }
 
-Result<void> Membership::connect() {
+Result<void> Membership::connect() const {
   if (!linux::is_alive(pod_holder_)) return refuse("the holder of the pod's namespaces has ended");
   OCIRUN_TRY_ASSIGN(const NetworkDirectory directory, NetworkDirectory::open(data_, network_));
   OCIRUN_TRY_ASSIGN(const NetworkRecord record, running_network(directory));
@@ -144,9 +139,17 @@ Result<void> Membership::connect() {
     member.pod = alias_;
     OCIRUN_TRY(directory.write(member));
   }
-  OCIRUN_TRY(connect_to_bridge(record.holder, pod_holder_, record.subnet, number));
-  OCIRUN_TRY_ASSIGN(changes_, watch_changes(directory.members_path()));
-  OCIRUN_TRY_ASSIGN(end_, linux::ProcessEnd::watch(record.holder));
+  return connect_to_bridge(record.holder, pod_holder_, record.subnet, number);
+}
+
+/// Watches the holder and the members of the network, without its lock.
+Result<void> Membership::watch() {
+  OCIRUN_TRY_ASSIGN(const auto found, NetworkDirectory::look(data_, network_));
+  OCIRUN_TRY_ASSIGN(const auto record, found ? found->record() : std::optional<NetworkRecord>());
+  if (!record || !runs_now(record->boot_id, record->holder))
+    return refuse("the process that keeps the network \"{}\" has ended", network_);
+  OCIRUN_TRY_ASSIGN(changes_, watch_changes(found->members_path()));
+  OCIRUN_TRY_ASSIGN(end_, linux::ProcessEnd::watch(record->holder));
   connected_ = Clock::now();
   return {};
 }
@@ -196,13 +199,17 @@ Result<bool> Membership::tick(Clock::time_point now) {
     return refuse("the process that keeps the network \"{}\" has ended", network_);
   }
   if (take_changes(changes_)) is_stale_ = true;
-  const bool must_wait = has_failed_ && now < due_;
-  if (must_wait || (end_ && !is_stale_)) return false;
-  const auto done = [&]() -> Result<void> {
-    if (!end_) OCIRUN_TRY(connect());
-    is_stale_ = true;
-    return write_hosts();
-  }();
+  if (!end_ || !is_stale_ || (has_failed_ && now < due_)) return false;
+  return conclude(write_hosts(), now);
+}
+
+Result<bool> Membership::connected(Result<void> outcome, Clock::time_point now) {
+  if (outcome) outcome = watch();
+  is_stale_ = true;
+  return conclude(outcome ? write_hosts() : outcome, now);
+}
+
+Result<bool> Membership::conclude(const Result<void>& done, Clock::time_point now) {
   if (!done) {
     has_failed_ = true;
     due_ = now + backoff_.after_run_of({});

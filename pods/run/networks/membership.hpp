@@ -35,7 +35,7 @@ class Membership {
                                  const linux::ProcessIdentity& holder, const std::string& alias);
 
   /// Goes on with the membership of a pod whose supervisor was killed. If the holder of the network
-  /// has ended since, tick() connects the pod again.
+  /// has ended since, connect() is due.
   static Result<Membership> resume(const PodDirectory& directory, const std::string& network,
                                    const linux::ProcessIdentity& holder, const std::string& alias);
 
@@ -46,11 +46,20 @@ class Membership {
 
   /// Adds the descriptors that become readable when tick() has something to do.
   void add_wanted(std::vector<pollfd>& watched) const;
-  /// The next time when tick() has something to do without an event.
+  /// The next time when tick() or connect() is due without an event.
   Clock::time_point next() const;
-  /// Follows what other pods of the network do. Returns true at the first success after an error.
-  /// After an error, tries again later.
+  /// Follows what other pods of the network do, and does not wait for them. Returns true at the
+  /// first success after an error. After an error, tries again later.
   Result<bool> tick(Clock::time_point now);
+
+  /// Whether connect() is due, because the holder of the network has ended.
+  bool must_connect(Clock::time_point now) const { return !end_ && now >= due_; }
+  /// Connects the pod with the network. Waits for the lock of the network and for programs, and so
+  /// has to be called in a child process, after begin_connecting().
+  Result<void> connect() const;
+  void begin_connecting() { due_ = Clock::time_point::max(); }
+  /// Must be called with the outcome of connect(). Returns what tick() returns.
+  Result<bool> connected(Result<void> outcome, Clock::time_point now);
 
  private:
   Membership(HostPath data, std::string network, std::string pod, std::string alias,
@@ -60,8 +69,9 @@ class Membership {
         pod_(std::move(pod)),
         alias_(std::move(alias)),
         pod_holder_(holder) {}
-  Result<void> connect();
+  Result<void> watch();
   Result<void> write_hosts() const;
+  Result<bool> conclude(const Result<void>& done, Clock::time_point now);
 
   HostPath data_;
   std::string network_, pod_, alias_;
@@ -69,7 +79,7 @@ class Membership {
   UniqueFd etc_, changes_;                // changes_: inotify(7) on the records of the members
   std::optional<linux::ProcessEnd> end_;  // of the network's holder; nothing: not connected
   bool is_stale_ = false;                 // /etc/hosts does not show the present members
-  bool has_failed_ = false;               // the last tick that had something to do
+  bool has_failed_ = false;               // what was done last
   linux::Backoff backoff_;
   Clock::time_point connected_, due_ = Clock::time_point::max();  // due_: after a failure
 };

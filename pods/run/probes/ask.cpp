@@ -128,6 +128,8 @@ Answer take_answer(Asked& asked) {
   return {.is_success = false, .reason = linux::describe_end(*status)};
 }
 
-void abandon(Asked& asked) { linux::kill_child(asked.child); }
+void abandon(const Asked& asked) {
+  if (asked.child.pid > 0) ::kill(asked.child.pid, SIGKILL);
+}
 
 }  // namespace ocirun::pods

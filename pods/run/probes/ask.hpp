@@ -74,7 +74,8 @@ void hear(Asked& asked);
 /// Returns the answer of a process that has ended, and reaps the process.
 Answer take_answer(Asked& asked);
 
-/// Kills the process that asks, and reaps it.
-void abandon(Asked& asked);
+/// Kills the process that asks, which the caller reaps as its other children: the process may hang
+/// in a filesystem that does not respond.
+void abandon(const Asked& asked);
 
 }  // namespace ocirun::pods

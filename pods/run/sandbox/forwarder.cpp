@@ -1,6 +1,7 @@
 #include "pods/run/sandbox/forwarder.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -117,6 +118,8 @@ Forwarder::Forwarder(std::string pasta, bool is_filtered, std::vector<Forward> f
 /// gone.
 Result<linux::Child> Forwarder::launch() {
   gate_.reset();
+  door_.reset();
+  has_no_gate_ = false;
   for (const std::string& file : {pid_file_, connected_}) {
     const auto removed = sys::unlinkat(Fd{AT_FDCWD}, file.c_str(), 0);
     if (!removed && removed.error().number() != ENOENT) return std::unexpected(removed.error());
@@ -133,50 +136,47 @@ Result<linux::Child> Forwarder::launch() {
   OCIRUN_TRY_ASSIGN(linux::Child child,
                     start([&] { return linux::TapGate::send(sockets.second); }));
   sockets.second.close();
-  auto gate = linux::TapGate::receive(sockets.first);
-  if (gate) {
-    gate_.emplace(std::move(*gate));
-    return child;
-  }
-  const auto status = linux::collect_child(child, std::chrono::seconds(2));
-  linux::kill_child(child);
-  return refuse("{}{}", last_words(status), kWithoutFilter);
+  door_ = std::move(sockets.first);
+  return child;
 }
 
-/// Lets the pod's frames reach pasta, which has set up the device.
 Result<void> Forwarder::open_gate() const {
   OCIRUN_TRY_ASSIGN(const auto of_host, linux::device_addresses());
-  const auto enter_and_open = [&]() -> Result<void> {
-    OCIRUN_TRY_ASSIGN(const UniqueFd network, sys::open(pin_.c_str(), O_RDONLY));
-    if (::setns(network.get(), CLONE_NEWNET) != 0) return fail(errno, "enter the pod's network");
-    OCIRUN_TRY_ASSIGN(const linux::FrameRules rules, rules_of(gate_->device(), of_host, forwards_));
-    return linux::filter_frames(gate_->tap(), linux::frame_filter(rules));
-  };
-  return linux::call_in_child(enter_and_open, "filter the pod's frames");
+  OCIRUN_TRY_ASSIGN(const UniqueFd network, sys::open(pin_.c_str(), O_RDONLY));
+  if (::setns(network.get(), CLONE_NEWNET) != 0) return fail(errno, "enter the pod's network");
+  OCIRUN_TRY_ASSIGN(const linux::FrameRules rules, rules_of(gate_->device(), of_host, forwards_));
+  return linux::filter_frames(gate_->tap(), linux::frame_filter(rules));
 }
 
-/// Takes the steps that pasta waits for, and tells whether it has connected the pod.
-Result<bool> Forwarder::has_connected() {
+/// Takes the steps that pasta waits for.
+Result<Forwarder::Step> Forwarder::next_step() {
+  if (door_) {
+    pollfd watched{door_->fd().value, POLLIN, 0};
+    if (::poll(&watched, 1, 0) <= 0) return Step::kWait;
+    auto gate = linux::TapGate::receive(*door_);
+    door_.reset();
+    has_no_gate_ = !gate;  // the process has failed, and ends
+    if (gate) gate_.emplace(std::move(*gate));
+  }
   if (gate_) {
     const auto answered = gate_->answer();
     if (!answered) return refuse("{}{}", answered.error().message(), kWithoutFilter);
   }
-  if (!linux::read_pid_file(pid_file_)) return false;
+  if (!linux::read_pid_file(pid_file_)) return Step::kWait;
   if (gate_) {
-    if (!gate_->is_closed())
-      return refuse("has connected the pod without a tap device of its own{}", kWithoutFilter);
-    OCIRUN_TRY(open_gate());
-    gate_.reset();  // the device must end with pasta
+    if (gate_->is_closed()) return Step::kOpenGate;
+    return refuse("has connected the pod without a tap device of its own{}", kWithoutFilter);
   }
   OCIRUN_TRY(sys::renameat2(Fd{AT_FDCWD}, pid_file_.c_str(), Fd{AT_FDCWD}, connected_.c_str(), 0));
-  return true;
+  return Step::kDone;
 }
 
 std::string Forwarder::last_words(std::optional<int> status) const {
   const auto file = sys::open(said_.c_str(), O_RDONLY | O_NOFOLLOW);
   std::string text = file ? sys::read_all(*file, kMostSaid).value_or("") : "";
   while (text.ends_with('\n')) text.pop_back();
-  return fmt::format("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text);
+  return fmt::format("{}{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text,
+                     has_no_gate_ ? kWithoutFilter : "");
 }
 
 Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
@@ -185,14 +185,21 @@ Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
     OCIRUN_TRY_ASSIGN(linux::Child child, launch());
     linux::Patience left(linux::kProgramPatience);
     for (;;) {
-      const auto connected = has_connected();
-      if (connected && *connected) break;
-      if (connected)
+      auto step = next_step();
+      if (step && *step == Step::kDone) break;
+      if (step && *step == Step::kOpenGate) {
+        const auto opened =
+            linux::call_in_child([&] { return open_gate(); }, "filter the pod's frames");
+        gate_.reset();  // the device must end with pasta
+        if (opened) continue;
+        step = std::unexpected(opened.error());
+      }
+      if (step)
         if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
           return refuse("{}{}", last_words(status), hint_of(forwards_));
-      if (connected && left.wait()) continue;
+      if (step && left.wait()) continue;
       linux::kill_child(child);
-      if (!connected) return std::unexpected(connected.error());
+      if (!step) return std::unexpected(step.error());
       return refuse("has not connected the pod within {} s", linux::kProgramPatience.count());
     }
     phase_ = Phase::kConnected;
@@ -218,38 +225,50 @@ void Forwarder::resume(const linux::ProcessIdentity& pasta) {
 
 std::string Forwarder::ended(std::optional<int> status, Clock::time_point now) {
   gate_.reset();
+  door_.reset();
   due_ = now + backoff_.after_run_of(phase_ == Phase::kConnected ? now - started_
                                                                  : Clock::duration::zero());
   phase_ = Phase::kWaiting;
   return last_words(status);
 }
 
-Result<bool> Forwarder::go_on(Clock::time_point now) {
-  if (now < due_ || phase_ == Phase::kConnected) return false;
-  if (phase_ == Phase::kStarting) {
-    const auto connected = has_connected();
-    if (connected && *connected) {
-      phase_ = Phase::kConnected;
-      due_ = Clock::time_point::max();
-      return true;
+Result<Forwarder::Step> Forwarder::go_on(Clock::time_point now) {
+  if (now < due_ || phase_ == Phase::kConnected) return Step::kWait;
+  if (phase_ == Phase::kWaiting) {
+    const auto child = launch();
+    if (!child) {
+      due_ = now + backoff_.after_run_of(Clock::duration::zero());
+      return std::unexpected(child.error());
     }
+    pid_ = child->pid;
+    phase_ = Phase::kStarting;
+    started_ = now;
     due_ = now + kBetweenLooks;
-    if (connected && now < started_ + linux::kProgramPatience) return false;
-    ::kill(pid_, SIGKILL);  // its end calls ended()
-    due_ = Clock::time_point::max();
-    if (!connected) return std::unexpected(connected.error());
-    return refuse("has not connected the pod within {} s", linux::kProgramPatience.count());
+    return Step::kWait;
   }
-  const auto child = launch();
-  if (!child) {
-    due_ = now + backoff_.after_run_of(Clock::duration::zero());
-    return std::unexpected(child.error());
-  }
-  pid_ = child->pid;
-  phase_ = Phase::kStarting;
-  started_ = now;
-  due_ = now + kBetweenLooks;
-  return false;
+  const auto step = next_step();
+  if (!step) return give_up(step.error());
+  if (*step == Step::kWait && now >= started_ + linux::kProgramPatience)
+    return give_up(
+        refuse("has not connected the pod within {} s", linux::kProgramPatience.count()).error());
+  due_ = *step == Step::kWait ? now + kBetweenLooks : Clock::time_point::max();
+  if (*step == Step::kDone) phase_ = Phase::kConnected;
+  return *step;
+}
+
+Result<void> Forwarder::gate_opened(int pasta, const Result<void>& outcome, Clock::time_point now) {
+  if (pasta != pid_ || !gate_) return {};  // this pasta has ended
+  gate_.reset();                           // the device must end with pasta
+  due_ = now;
+  if (outcome) return {};
+  return give_up(outcome.error());
+}
+
+/// Kills pasta, whose end calls ended().
+std::unexpected<Error> Forwarder::give_up(Error error) {
+  ::kill(pid_, SIGKILL);
+  due_ = Clock::time_point::max();
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace ocirun::pods

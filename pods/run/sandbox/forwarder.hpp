@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <expected>
 #include <functional>
 #include <optional>
 #include <string>
@@ -45,24 +46,36 @@ class Forwarder {
   std::string ended(std::optional<int> status, Clock::time_point now);
   /// The next time when go_on() has something to do.
   Clock::time_point next() const { return due_; }
-  /// Starts pasta again when that is due, and checks whether it has connected the pod. Returns true
-  /// once, when it has. After an error, tries again later.
-  Result<bool> go_on(Clock::time_point now);
+  /// What comes next while pasta connects the pod.
+  enum class Step : std::uint8_t { kWait, kOpenGate, kDone };
+  /// Starts pasta again when that is due, and looks how far it is. Waits for nothing. Returns kDone
+  /// once, when pasta has connected the pod. kOpenGate: open_gate() has to be called in a child
+  /// process, and gate_opened() with its outcome. After an error, tries again later.
+  Result<Step> go_on(Clock::time_point now);
+  /// Lets the pod's frames reach pasta, which has set up the device. Moves the calling process to
+  /// the network of the pod.
+  Result<void> open_gate() const;
+  /// `pasta`: the result of pid() when open_gate() was called. Errors: that of `outcome`.
+  Result<void> gate_opened(int pasta, const Result<void>& outcome, Clock::time_point now);
+  /// The pid of pasta, while it starts.
+  int pid() const { return pid_; }
 
  private:
   enum class Phase : std::uint8_t { kWaiting, kStarting, kConnected };
 
   Result<linux::Child> launch();
-  Result<bool> has_connected();
-  Result<void> open_gate() const;
+  Result<Step> next_step();
+  std::unexpected<Error> give_up(Error error);
   std::string last_words(std::optional<int> status) const;
 
   std::string pasta_;
   bool is_filtered_;
   std::vector<Forward> forwards_;
   std::string pin_, pid_file_, said_;
-  std::string connected_;               // the pid file, once the pod is connected
-  std::optional<linux::TapGate> gate_;  // while pasta starts
+  std::string connected_;                     // the pid file, once the pod is connected
+  std::optional<linux::MessageSocket> door_;  // until the process that becomes pasta sends the gate
+  std::optional<linux::TapGate> gate_;        // while pasta starts
+  bool has_no_gate_ = false;                  // that process has failed before
   Recorder record_;
   linux::Backoff backoff_;
   int pid_ = 0;  // of pasta, while it starts

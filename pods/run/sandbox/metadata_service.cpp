@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -34,6 +35,7 @@ constexpr const char* kMetadataProgram = "ocirun-metadata";
 constexpr int kSocketNumber = 3;  // see metadata/main.cpp
 constexpr int kBacklog = 128;     // connections that the kernel keeps while all others are in use
 constexpr std::chrono::seconds kPatience{20};  // until the program answers
+constexpr std::size_t kMostErrors = 65536;     // bytes that are kept
 /// In these namespaces, an attacker who has taken the program over sees no other process, and no
 /// network except its connections.
 constexpr std::uint64_t kNamespaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC;
@@ -165,10 +167,22 @@ Result<linux::ProcessIdentity> MetadataService::start(std::vector<Resource> reso
   content_.key.clear();
   place_ = std::move(place);
   cgroup_ = std::move(cgroup);
-  return start();
+  OCIRUN_TRY_ASSIGN(const linux::ProcessIdentity process, launch());
+  for (;;) {
+    const auto has_answered = take_answer(Clock::now());
+    if (has_answered && *has_answered) return process;
+    if (!has_answered) {
+      linux::Child child{.pid = process.pid, .pidfd = {}};
+      linux::kill_child(child);
+      return std::unexpected(has_answered.error());
+    }
+    pollfd watched{answer_.get(), POLLIN, 0};
+    ::poll(&watched, 1, static_cast<int>(kPatience.count()) * 1000);
+  }
 }
 
-Result<linux::ProcessIdentity> MetadataService::start() {
+/// Starts the program.
+Result<linux::ProcessIdentity> MetadataService::launch() {
   OCIRUN_TRY_ASSIGN(const std::string path, linux::find_own_program(kMetadataProgram));
   const linux::ExecArguments arguments({path, place_}, {});
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) return fail(errno, "read the content again");
@@ -187,17 +201,42 @@ Result<linux::ProcessIdentity> MetadataService::start() {
     ignore(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }
-  errors.writer.reset();
-  const auto started = [&]() -> Result<linux::ProcessIdentity> {
-    const auto deadline = Clock::now() + kPatience;
-    const std::string text = linux::read_text(errors.reader, deadline);
-    if (Clock::now() >= deadline) return refuse("no answer within {} s", kPatience.count());
-    if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, kMetadataProgram));
-    return linux::identify_process(child.pid);
-  }();
-  if (!started) linux::kill_child(child);
+  pid_ = child.pid;
+  said_.clear();
+  answer_ = std::move(errors.reader);
   started_ = Clock::now();
-  return started;
+  deadline_ = started_ + kPatience;
+  return linux::identify_process(child.pid);
+}
+
+void MetadataService::add_wanted(std::vector<pollfd>& watched) const {
+  if (answer_) watched.push_back({answer_.get(), POLLIN, 0});
+}
+
+/// Reads what the program has written until now, and returns whether it has closed the pipe.
+bool MetadataService::hear() {
+  for (;;) {
+    pollfd watched{answer_.get(), POLLIN, 0};
+    if (::poll(&watched, 1, 0) <= 0) return false;
+    std::array<char, 4096> piece;
+    const ssize_t count = ::read(answer_.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 || said_.size() > kMostErrors) return true;
+    said_.append(piece.data(), static_cast<std::size_t>(count));
+  }
+}
+
+Result<bool> MetadataService::take_answer(Clock::time_point now) {
+  if (!answer_) return false;
+  const bool is_closed = hear();
+  if (!is_closed && now < deadline_) return false;
+  answer_.reset();
+  deadline_ = Clock::time_point::max();
+  if (is_closed && said_.empty()) return true;
+  ::kill(pid_, SIGKILL);
+  due_ = now + backoff_.after_run_of({});
+  if (!is_closed) return refuse("no answer within {} s", kPatience.count());
+  return std::unexpected(linux::parse_error_lines(said_, kMetadataProgram));
 }
 
 MetadataService MetadataService::resume(UniqueFd socket, UniqueFd file, std::string place,
@@ -210,13 +249,20 @@ MetadataService MetadataService::resume(UniqueFd socket, UniqueFd file, std::str
   return service;
 }
 
-void MetadataService::ended(Clock::time_point now) {
-  due_ = now + backoff_.after_run_of(now - started_);
+std::string MetadataService::ended(std::optional<int> status, Clock::time_point now) {
+  const bool has_answered = !answer_;
+  if (answer_) hear();
+  answer_.reset();
+  deadline_ = Clock::time_point::max();
+  due_ = now + backoff_.after_run_of(has_answered ? now - started_ : Clock::duration::zero());
+  std::string end = linux::describe_end(status);
+  if (has_answered || said_.empty()) return end;
+  return fmt::format("{}: {}", end, linux::parse_error_lines(said_, kMetadataProgram).message());
 }
 
 Result<linux::ProcessIdentity> MetadataService::start_again(Clock::time_point now) {
   due_ = Clock::time_point::max();
-  auto started = start();
+  auto started = launch();
   if (!started) due_ = now + backoff_.after_run_of({});
   return started;
 }

@@ -151,6 +151,7 @@ BOOST_AUTO_TEST_CASE(a_question_without_an_answer_in_time_is_a_failure_and_leave
   const Health::Verdict verdict = health.tick(now + 3s);
   BOOST_TEST(verdict.must_restart);
   BOOST_TEST(verdict.reason == "liveness probe: no answer within 3 s");
+  BOOST_TEST(::waitpid(-1, nullptr, __WALL) > 0);  // the process was killed
   BOOST_TEST(children_of_this_process() == "");
 }
 

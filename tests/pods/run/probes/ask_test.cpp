@@ -257,6 +257,8 @@ BOOST_AUTO_TEST_CASE(a_question_that_is_given_up_leaves_no_process) {
   const std::vector<std::string> command{"/bin/sh", "-c", "exec sleep 987"};
   Asked asked = must(ask(probe, {}, command));
   abandon(asked);
+  BOOST_TEST(linux::describe_end(must(linux::wait_for_child(asked.child.pid))) ==
+             "was killed by signal 9 (SIGKILL)");
   BOOST_TEST(children_of_this_process() == "");
 }
 
