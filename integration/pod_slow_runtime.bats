@@ -140,6 +140,17 @@ is_idle() {
   is_idle
 }
 
+# supervised [OPTION…]: runs app.yaml in the foreground; the supervisor is $SUPERVISOR.
+supervised() {
+  "$OCIRUN" --root "$ROOT" pod run --data "$TMP/data" --runtime "$TMP/slow" --images images --net none --name "$POD" "$@" app.yaml \
+    </dev/null >output 2>&1 3>&- 4>&- &
+  SUPERVISOR=$!
+}
+# failing COMMANDS: makes ./slow a runtime whose commands, such as "state|delete", fail for `other` while ./is-slow exists.
+failing() {
+  slow "$1"
+  sed -i 's/{ touch.*/{ echo busy >\&2; exit 1; }/' slow
+}
 # goes_on: `line` writes fifty lines more, and the supervisor has read each of its lines in time. Only a hang reaches the deadline.
 goes_on() {
   local before
@@ -186,4 +197,73 @@ goes_on() {
   kill "$SUPERVISOR"
   wait "$SUPERVISOR" || true
   exec 7>&-
+}
+
+@test "a container of somebody else with the id of ours is not removed, whatever the runtime says of it" {
+  two_containers
+  ocirun create --bundle "$BUNDLE" "$POD.other" </dev/null >/dev/null 2>&1 3>&- 4>&-
+  failing state
+  touch is-slow
+  run run_pod --runtime "$TMP/slow"
+  equal 1 "$status"
+  equal created "$(ocirun state "$POD.other" | jq -r .status)"
+  rm is-slow
+  run run_pod --runtime "$TMP/slow"
+  equal 1 "$status"
+  equal created "$(ocirun state "$POD.other" | jq -r .status)"
+  ocirun delete --force "$POD.other"
+}
+
+@test "a container that the runtime cannot remove stays in the record, is told of, and is removed later" {
+  failing 'state|delete'
+  two_containers
+  run_pod --runtime "$TMP/slow" --keep --detach
+  touch is-slow
+  kill "$(says '.containers[] | select(.name == "other") | .pid')"
+  eventually has_event not-removed
+  equal true "$(jq '.containers[] | select(.name == "other") | .claimed' "data/pods/$POD/pod.json")"
+  rm is-slow
+  reaches '.containers[] | select(.name == "other") | [.restarts, .status] | tojson' '[1,"running"]'
+  touch is-slow
+  pod stop "$POD"
+  ocirun state "$POD.other"
+  run pod delete "$POD"
+  equal 1 "$status"
+  has busy "$output"
+  rm is-slow
+  pod delete "$POD"
+  ! ocirun state "$POD.other"
+}
+
+@test "a second signal cuts the removal of a container short" {
+  slow delete
+  sed -i 's/sleep .*;/sleep 100;/' slow
+  two_containers
+  supervised --keep
+  reaches .status running
+  touch is-slow
+  kill "$SUPERVISOR"
+  eventually test -e in-delete
+  local begun=$SECONDS
+  kill "$SUPERVISOR"
+  wait "$SUPERVISOR" || true
+  ((SECONDS - begun < 50))
+  equal true "$(jq '.containers[] | select(.name == "other") | .claimed' "data/pods/$POD/pod.json")"
+  rm is-slow
+  pod delete "$POD"
+  ! ocirun state "$POD.other"
+}
+
+@test "a container whose start is given up has no exit status" {
+  slow create
+  touch is-slow
+  two_containers
+  supervised --keep --grace 40
+  eventually test -e in-create
+  kill "$SUPERVISOR"
+  local rc=0
+  wait "$SUPERVISOR" || rc=$?
+  equal 0 "$rc"
+  equal '[null,"waiting","was not started, because the pod was stopped"]' \
+    "$(says '.containers[] | select(.name == "other") | [.exitCode, .status, .reason] | tojson')"
 }

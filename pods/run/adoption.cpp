@@ -9,6 +9,7 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/documents/model/pod_fields.hpp"
 #include "pods/run/launching.hpp"
+#include "pods/run/manage.hpp"
 
 namespace ocirun::pods {
 
@@ -110,7 +111,7 @@ Result<void> Launching::reopen_containers(const KeptPod& kept) {
     return refuse("the document in run.json has other containers than the pod");
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const std::string& name = containers[i]->name;
-    const std::string bundle = directory_.path(fmt::format("{}/{}", kContainers, name));
+    const std::string bundle = bundle_path(directory_, name);
     OCIRUN_TRY_ASSIGN(
         ReadyContainer ready,
         within(reopen_container(kept.containers[i], *containers[i], pod_.images.store, bundle),

@@ -16,10 +16,12 @@
 namespace ocirun::pods {
 
 Result<Command> Command::run(std::span<const std::string> words, std::string what) {
+  OCIRUN_TRY_ASSIGN(linux::Pipe output, within(linux::make_pipe(), what));
   OCIRUN_TRY_ASSIGN(linux::Pipe errors, within(linux::make_pipe(), what));
   OCIRUN_TRY_ASSIGN(Command command,
-                    run(words, {.out = Fd{-1}, .err = errors.writer}, std::move(what)));
-  command.errors_ = std::move(errors.reader);
+                    run(words, {.out = output.writer, .err = errors.writer}, std::move(what)));
+  command.output_.pipe = std::move(output.reader);
+  command.errors_.pipe = std::move(errors.reader);
   return command;
 }
 
@@ -39,28 +41,33 @@ Result<Command> Command::call(const std::function<Result<void>()>& act, std::str
                                                   }),
                                                   what));
   Command command(std::move(call.child), std::move(what));
-  command.errors_ = std::move(call.report);
+  command.errors_.pipe = std::move(call.report);
   command.is_call_ = true;
   command.deadline_ = Clock::time_point::max();
   return command;
 }
 
 void Command::add_wanted(std::vector<pollfd>& watched) const {
-  if (errors_) watched.push_back({errors_.get(), POLLIN, 0});
+  for (const Heard* heard : {&output_, &errors_})
+    if (heard->pipe) watched.push_back({heard->pipe.get(), POLLIN, 0});
+}
+
+void Command::Heard::read(std::size_t most) {
+  constexpr int kMostPieces = 16;  // as much as a pipe has
+  for (int piece_count = 0; pipe && piece_count < kMostPieces; ++piece_count) {
+    pollfd watched{pipe.get(), POLLIN, 0};
+    if (::poll(&watched, 1, 0) <= 0) return;
+    std::array<char, 4096> piece;
+    const ssize_t count = ::read(pipe.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return pipe.reset();
+    text.append(piece.data(), std::min(static_cast<std::size_t>(count), most - text.size()));
+  }
 }
 
 void Command::read() {
-  constexpr std::size_t kMostSaid = 65536;
-  constexpr int kMostPieces = 16;
-  for (int piece_count = 0; errors_ && piece_count < kMostPieces; ++piece_count) {
-    pollfd watched{errors_.get(), POLLIN, 0};
-    if (::poll(&watched, 1, 0) <= 0) return;
-    std::array<char, 4096> piece;
-    const ssize_t count = ::read(errors_.get(), piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return errors_.reset();
-    said_.append(piece.data(), std::min(static_cast<std::size_t>(count), kMostSaid - said_.size()));
-  }
+  output_.read(std::size_t{1} << 20);
+  errors_.read(std::size_t{1} << 16);
 }
 
 void Command::kill(std::string has) {
@@ -71,11 +78,30 @@ void Command::kill(std::string has) {
 
 Result<void> Command::outcome(int status) {
   read();
-  while (said_.ends_with('\n')) said_.pop_back();
+  std::string& said = errors_.text;
+  while (said.ends_with('\n')) said.pop_back();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  if (is_call_ && !said_.empty()) return std::unexpected(linux::parse_error_lines(said_, what_));
+  if (is_call_ && !said.empty()) return std::unexpected(linux::parse_error_lines(said, what_));
   const std::string end = killed_.empty() ? linux::describe_end(status) : killed_;
-  return refuse("{} {}{}{}", what_, end, said_.empty() ? "" : ": ", said_);
+  return refuse("{} {}{}{}", what_, end, said.empty() ? "" : ": ", said);
+}
+
+Result<std::string> Command::await() {
+  constexpr std::chrono::milliseconds kBetweenReads{20};
+  for (;;) {
+    const auto status = linux::collect_child(child_, kBetweenReads);
+    if (!status) {
+      read();
+      if (Clock::now() >= deadline_) kill(too_long());
+      continue;
+    }
+    OCIRUN_TRY(outcome(*status));
+    return written();
+  }
+}
+
+std::string Command::too_long() {
+  return fmt::format("did not end within {} s, and was killed", linux::kProgramPatience.count());
 }
 
 bool Command::has_refused(int status) const {

@@ -20,10 +20,10 @@ class Command {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Starts a program, whose stderr goes into the error of outcome(). `what` names the program in
-  /// errors. Errors: those of start_program().
+  /// Starts a program, whose stdout goes into written(), and whose stderr into the error of
+  /// outcome(). `what` names the program in errors. Errors: those of start_program().
   static Result<Command> run(std::span<const std::string> words, std::string what);
-  /// The same for a program that writes its errors elsewhere.
+  /// The same for a program that writes elsewhere.
   static Result<Command> run(std::span<const std::string> words, const linux::Streams& streams,
                              std::string what);
   /// Calls `act` in a copy of the calling process, which must have a single thread. The copy ends
@@ -31,14 +31,16 @@ class Command {
   static Result<Command> call(const std::function<Result<void>()>& act, std::string what);
 
   int pid() const { return child_.pid; }
-  /// Adds the descriptor that becomes readable when read() has something to do.
+  /// Adds the descriptors that become readable when read() has something to do.
   void add_wanted(std::vector<pollfd>& watched) const;
-  /// Reads the errors that are there, so that their pipe does not fill up; of errors without end, a
-  /// part.
+  /// Reads what is there, so that no pipe fills up; of a stream without end, a part.
   void read();
 
-  /// When the program has taken too long; kill() is due then.
+  /// When the program has taken too long; kill(too_long()) is due then.
   Clock::time_point deadline() const { return deadline_; }
+  static std::string too_long();
+  /// The program may take at most `patience` from now on.
+  void hurry(Clock::duration patience) { deadline_ = Clock::now() + patience; }
   /// Kills the program, and what it has started in its session. The error of outcome() is then the
   /// name of the command, and `has`, such as "was stopped".
   void kill(std::string has);
@@ -48,16 +50,27 @@ class Command {
   Result<void> outcome(int status);
   /// Whether the command has ended with a status other than 0, by itself.
   bool has_refused(int status) const;
+  /// The first bytes of stdout, after outcome().
+  const std::string& written() const { return output_.text; }
+  /// Waits for the end of a command until deadline(), and returns written(). Errors: those of
+  /// outcome(). For a process that has nothing else to do.
+  Result<std::string> await();
 
  private:
   Command(linux::Child child, std::string what)
       : child_(std::move(child)), what_(std::move(what)) {}
 
+  /// A stream of the program, and its first bytes.
+  struct Heard {
+    UniqueFd pipe;  // empty: the stream goes elsewhere
+    std::string text;
+    void read(std::size_t most);
+  };
+
   linux::Child child_;
-  UniqueFd errors_;  // empty: the errors go elsewhere
+  Heard output_, errors_;
   std::string what_;
   bool is_call_ = false;
-  std::string said_;    // the first bytes of the errors
   std::string killed_;  // how outcome() tells of kill(); "": it was not called
   Clock::time_point deadline_ = Clock::now() + linux::kProgramPatience;
 };

@@ -12,7 +12,8 @@ namespace ocirun::pods {
 
 Result<bool> ContainerRun::begin(Job job) {
   job_ = job;
-  looks_for_rest_ = false;
+  is_abandoned_ = false;
+  owner_.reset();
   if (job == Job::kMake) ++record_.restarts;
   if (job == Job::kMake && !ready_.root) return false;
   if (job == Job::kRemove) {
@@ -34,7 +35,7 @@ Result<bool> ContainerRun::begin(Job job) {
       case Job::kStart:
         return services_.runtime.begin_start(record_.id);
       case Job::kRemove:
-        return services_.runtime.begin_remove(record_.id);
+        return services_.runtime.begin_state(record_.id);
     }
     std::unreachable();
   }());
@@ -66,10 +67,12 @@ Result<Command> ContainerRun::create() {
     ignore(services_.keeper->keep(Keeper::output_slot(index_), output_.readers()));
   auto begun = services_.runtime.begin_create(record_.id, ready_.bundle, streams);
   output_.close_writers();
+  may_exist_ = begun.has_value();
   return begun;
 }
 
 void ContainerRun::abandon() {
+  is_abandoned_ = true;
   if (command_) command_->kill("was killed because the pod stops");
 }
 
@@ -91,29 +94,41 @@ Result<void> ContainerRun::finish(int status) {
     case Job::kCreate:
       return finish_create(status);
     case Job::kRemove:
-      break;
+      return in_container(finish_removal(status));
     default:
       return in_container(command_->outcome(status));
   }
-  const auto done = command_->outcome(status);
-  // Some runtimes fail if there is nothing to remove.
-  const bool is_gone = looks_for_rest_ ? command_->has_refused(status) : done.has_value();
-  if (is_gone) {
-    record_.is_claimed = false;
-    return {};
+}
+
+/// `state` comes before `delete`: the id may be that of a container with another bundle, which made
+/// `create` fail. A container that may be there and was not removed stays claimed.
+Result<void> ContainerRun::finish_removal(int status) {
+  auto done = command_->outcome(status);
+  if (!owner_) {
+    if (is_abandoned_) return refuse("the pod stops before the runtime is told to remove it");
+    owner_ = Runtime::owner_of(
+        done ? Result<std::string>(command_->written()) : std::unexpected(done.error()),
+        ready_.bundle);
+    if (*owner_ == Owner::kUs || (may_exist_ && *owner_ != Owner::kOther)) {
+      OCIRUN_TRY_ASSIGN(command_, services_.runtime.begin_remove(record_.id));
+      return {};
+    }
+  } else if (*owner_ != Owner::kNobody) {  // else some runtimes fail
+    OCIRUN_TRY(done);
   }
-  if (looks_for_rest_) return in_container<void>(refuse("the runtime could not remove it"));
-  OCIRUN_TRY_ASSIGN(command_, services_.runtime.begin_state(record_.id));
-  looks_for_rest_ = true;
+  record_.is_claimed = may_exist_ = false;
   return {};
 }
 
-/// Marks the id in the record as claimed, if the runtime has no container of this id. Another
-/// process may then remove the container that it finds by the id.
+/// Marks the id in the record as claimed, unless `state` tells of a container of this id. Another
+/// process may then remove the container that it finds by the id, if it has our bundle. If `state`
+/// fails for another reason than that the id is free, `create` will fail too.
 Result<void> ContainerRun::finish_claim(int status) {
   if (command_->outcome(status))
-    return refuse("the runtime has a container \"{}\" already, which is of somebody else",
-                  record_.id);
+    return Runtime::owner_of(command_->written(), ready_.bundle) == Owner::kUs
+               ? refuse("the container of the last run could not be removed yet")
+               : refuse("the runtime has a container \"{}\" already, which is of somebody else",
+                        record_.id);
   if (!command_->has_refused(status)) return command_->outcome(status);
   if (phase() != Phase::kClaiming) return {};
   record_.is_claimed = true;
@@ -122,6 +137,7 @@ Result<void> ContainerRun::finish_claim(int status) {
 
 Result<void> ContainerRun::finish_create(int status) {
   auto created = command_->outcome(status);
+  may_exist_ = !command_->has_refused(status);
   if (!created) return std::unexpected(explain_create(created.error()));
   OCIRUN_TRY_ASSIGN(record_.pid, in_container(Runtime::read_pid(ready_.bundle)));
   if (services_.keeper != nullptr) keep_program();

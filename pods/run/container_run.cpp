@@ -22,10 +22,6 @@ int exit_code_of(std::optional<int> status) {
   return WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
 }
 
-std::string too_long() {
-  return fmt::format("did not end within {} s, and was killed", linux::kProgramPatience.count());
-}
-
 }  // namespace
 
 ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
@@ -37,7 +33,8 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       services_(services),
       health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network),
       oom_kills_(services.oom_kills),
-      life_(*this) {}
+      life_(*this),
+      may_exist_(record.is_claimed) {}
 
 void ContainerRun::resume(std::optional<int> pid, Clock::time_point now) {
   const bool has_exited = record_.status == ContainerStatus::kExited;
@@ -68,7 +65,7 @@ void ContainerRun::restart(Clock::time_point now) {
 void ContainerRun::tick(Clock::time_point now) {
   if (is_up()) count_oom_kills(oom_kills_.look(now));
   for (auto* command : {&command_, &signalling_})
-    if (*command && now >= (*command)->deadline()) (*command)->kill(too_long());
+    if (*command && now >= (*command)->deadline()) (*command)->kill(Command::too_long());
   if (now >= life_.due()) life_.handle(Event::kDue, now);
   if (phase() == Phase::kRunning && !record_.is_init) act_on(health_.tick(now), now);
 }
@@ -219,6 +216,19 @@ void ContainerRun::record_failure(bool is_first) {
   }
   record_.reason = error_->message();
   services_.events.add("failed", record_.name, record_.reason);
+}
+
+void ContainerRun::record_no_start() {
+  output_.finish();
+  count_oom_kills(oom_kills_.end(false, Clock::now()).kills);
+  record_.pid = 0;
+  record_.ready = false;
+  record_.reason = "was not started, because the pod was stopped";
+}
+
+void ContainerRun::record_leftover() {
+  record_.reason = error_->message();
+  services_.events.add("not-removed", record_.name, record_.reason);
 }
 
 /// A container whose program has never run keeps its status.

@@ -111,6 +111,8 @@ class ContainerRun final : private ContainerWork {
   void record_start(Clock::time_point now) override;
   void record_end(Clock::time_point now) override;
   void record_failure(bool is_first) override;
+  void record_no_start() override;
+  void record_leftover() override;
   void record_outlook(bool again) override;
   bool wants_restart() const override;
 
@@ -119,6 +121,7 @@ class ContainerRun final : private ContainerWork {
   Result<void> finish(int status);
   Result<void> finish_claim(int status);
   Result<void> finish_create(int status);
+  Result<void> finish_removal(int status);
   Error explain_create(const Error& error);
   void keep_program() const;
   void send(int signal);
@@ -145,8 +148,10 @@ class ContainerRun final : private ContainerWork {
   std::optional<Command> command_;     // works on job_
   std::optional<Command> signalling_;  // sends signal_
   int signal_ = 0;
-  bool looks_for_rest_ = false;  // command_ asks whether a failed removal has left something
-  std::optional<Error> error_;   // of the last job
+  bool is_abandoned_ = false;   // command_ was killed because the pod stops
+  bool may_exist_;              // a container that is ours; false: only `state` can show that it is
+  std::optional<Owner> owner_;  // of the container that is removed, when `state` has told
+  std::optional<Error> error_;  // of the last job
   std::optional<Error> failure_;
   std::optional<int> end_;  // the status of the program that has ended
   bool failed_liveness_ = false;

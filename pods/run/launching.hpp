@@ -40,8 +40,6 @@ class Launching {
   const PodRecord& record() const { return record_; }
 
  private:
-  static constexpr const char* kContainers = "containers";  // in the directory of the pod
-
   /// Opens the network namespace of the pod for probes; empty if it is the host's.
   Result<UniqueFd> open_network() const;
   /// Opens the pod's directory and the store of images again, in the pod's mount namespace: the

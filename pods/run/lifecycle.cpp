@@ -24,6 +24,9 @@ enum class Act : std::uint8_t {
   kLate,    // the end of the program is recorded; the removal has begun before
   kFail,    // kRemoving begins; the failure is recorded
   kRemove,  // kRemoving begins
+  kDrop,    // kRemoving begins; the program has not been started
+  kPurge,   // the removal begins again
+  kRetry,   // the removal begins later again, unless the container is not started again
   kSettle,  // kWaiting or kDone, as decided
   kSignal,  // kStopping: the stop signal is sent, and the grace period begins
   kAsk,     // kStopping: the stop signal is sent, and the grace period goes on
@@ -37,6 +40,7 @@ enum class Act : std::uint8_t {
   kBreak,   // kHalting: the job is killed
   kHurry,   // the grace period ends earlier
   kForget,  // the container will not start again
+  kCut,     // the same, and the removal is killed
   kGiveUp,  // kDone
 };
 
@@ -51,13 +55,13 @@ constexpr std::array<Row, kPhases> make_table() {
 /*kMaking*/    { kNever, kClaim,  kFail,   kNever, kNever,    kNone,   kCancel, kAbort,  kNever },
 /*kClaiming*/  { kNever, kCreate, kFail,   kNever, kNever,    kNone,   kCancel, kAbort,  kNever },
 /*kCreating*/  { kNever, kRest,   kFail,   kNever, kNever,    kNone,   kCancel, kAbort,  kNever },
-/*kCreated*/   { kStart, kNever,  kNever,  kFail,  kNever,    kNone,   kKill,   kKill,   kNever },
+/*kCreated*/   { kStart, kNever,  kNever,  kFail,  kNever,    kNone,   kDrop,   kDrop,   kNever },
 /*kStarting*/  { kNever, kRun,    kFail,   kNote,  kNever,    kNone,   kHalt,   kBreak,  kNever },
-/*kCancelling*/{ kNever, kRemove, kRemove, kNever, kNever,    kNone,   kHurry,  kAbort,  kAbort },
+/*kCancelling*/{ kNever, kDrop,   kDrop,   kNever, kNever,    kNone,   kHurry,  kAbort,  kAbort },
 /*kHalting*/   { kNever, kAsk,    kRemove, kNote,  kNever,    kNone,   kHurry,  kBreak,  kBreak },
 /*kRunning*/   { kNever, kNever,  kNever,  kEnd,   kSignal,   kSwap,   kSignal, kKill,   kNever },
 /*kStopping*/  { kNever, kNever,  kNever,  kEnd,   kNever,    kAgain,  kHurry,  kKill,   kKill  },
-/*kRemoving*/  { kNever, kSettle, kSettle, kLate,  kNever,    kAtOnce, kForget, kForget, kNever },
+/*kRemoving*/  { kNever, kSettle, kRetry,  kLate,  kNever,    kAtOnce, kForget, kCut,    kPurge },
 /*kWaiting*/   { kNever, kNever,  kNever,  kNever, kNever,    kMake,   kGiveUp, kGiveUp, kMake  },
 /*kDone*/      { kNever, kNever,  kNever,  kLate,  kNever,    kMake,   kNone,   kNone,   kNever },
   }};
@@ -126,7 +130,23 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
       if (std::exchange(has_ended_early_, false)) work_.record_end(now);
       decide(false, now);
       return begin(Job::kRemove, now);
+    case Act::kDrop:
+      phase_ = Phase::kRemoving;
+      work_.record_no_start();
+      decide(false, now);
+      return begin(Job::kRemove, now);
+    case Act::kPurge:
+      remove_again_ = Clock::time_point::max();
+      return begin(Job::kRemove, now);
+    case Act::kRetry:
+      work_.record_leftover();
+      if (again_)
+        remove_again_ = now + removals_.after_run_of({});
+      else
+        phase_ = Phase::kDone;
+      return;
     case Act::kSettle:
+      removals_ = {};
       phase_ = again_ ? Phase::kWaiting : Phase::kDone;
       return;
     case Act::kSwap:
@@ -170,7 +190,10 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
       due_ = std::min(due_, now + grace);
       return;
     case Act::kForget:
-      return decide(false, now);
+    case Act::kCut:
+      decide(false, now);
+      if (remove_again_ != Clock::time_point::max()) return handle(Event::kDue, now);
+      return event == Event::kKill ? work_.abandon() : void();
     case Act::kGiveUp:
       if (phase_ == Phase::kWaiting) work_.record_outlook(false);
       phase_ = Phase::kDone;
@@ -222,6 +245,8 @@ Lifecycle::Clock::time_point Lifecycle::due() const {
     case Phase::kStopping:
     case Phase::kWaiting:
       return due_;
+    case Phase::kRemoving:
+      return remove_again_;
     default:
       return Clock::time_point::max();
   }

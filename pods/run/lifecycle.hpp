@@ -21,7 +21,7 @@ enum class Phase : std::uint8_t {
   kHalting,     // kStarting of a program that will be asked to end as soon as it runs
   kRunning,     // the program runs
   kStopping,    // the program was asked to end, or killed
-  kRemoving,    // the runtime removes the container
+  kRemoving,    // the runtime removes the container, or could not and will be asked again
   kWaiting,     // the container will be started again
   kDone,        // the container will not be started again
 };
@@ -61,6 +61,10 @@ class ContainerWork {
   virtual void record_end(Clock::time_point now) = 0;
   /// Records why a job has failed. `is_first`: the container has never run.
   virtual void record_failure(bool is_first) = 0;
+  /// Records that the program is not started, because the pod stops.
+  virtual void record_no_start() = 0;
+  /// Records that the container could not be removed, and is still there.
+  virtual void record_leftover() = 0;
   /// Records whether the container will be started again.
   virtual void record_outlook(bool again) = 0;
   /// Whether the restart rule of the pod applies to the end that was recorded.
@@ -98,7 +102,8 @@ class Lifecycle {
   ContainerWork& work_;
   Phase phase_ = Phase::kNew;
   Clock::time_point started_, due_ = Clock::time_point::max();
-  linux::Backoff backoff_;
+  Clock::time_point remove_again_ = Clock::time_point::max();  // in kRemoving, after a failure
+  linux::Backoff backoff_, removals_;
   bool is_wanted_ = true;         // the pod does not stop
   bool has_run_ = false;          // a failure is tried again, and does not end the pod's start
   bool must_restart_ = false;     // whatever the restart rule is

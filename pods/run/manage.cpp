@@ -29,7 +29,12 @@ Result<void> end_process(const PodRecord& record, const linux::ProcessIdentity& 
 
 }  // namespace
 
-Result<void> take_down(const PodDirectory& directory, const PodRecord& record) {
+std::string bundle_path(const PodDirectory& directory, const std::string& container) {
+  return directory.path(fmt::format("{}/{}", kContainers, container));
+}
+
+Result<void> take_down(const PodDirectory& directory, const PodRecord& record,
+                       std::chrono::seconds patience) {
   if (!is_of_this_boot(record))
     return leave_network(directory);  // its other names may belong to another pod now
   Result<void> first;
@@ -38,7 +43,8 @@ Result<void> take_down(const PodDirectory& directory, const PodRecord& record) {
   };
   const Runtime runtime(record.runtime);
   for (const ContainerRecord& container : record.containers)
-    if (container.is_claimed) keep_error(runtime.remove(container.id));
+    if (container.is_claimed)
+      keep_error(runtime.remove(container.id, bundle_path(directory, container.name), patience));
   keep_error(end_process(record, record.metadata));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));

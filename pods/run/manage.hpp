@@ -5,16 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "linux/programs/program.hpp"
 #include "pods/run/networks/membership.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 
+/// The directory of the bundles in the directory of a pod, and the path of a container's bundle.
+inline constexpr const char* kContainers = "containers";
+std::string bundle_path(const PodDirectory& directory, const std::string& container);
+
 /// Removes everything that a pod has outside of its directory: containers, cgroup, processes, its
 /// membership in a network. A pod of an earlier boot has nothing. Continues after an error, and
-/// returns the first one.
-Result<void> take_down(const PodDirectory& directory, const PodRecord& record);
+/// returns the first one. A command of the runtime may take `patience`.
+Result<void> take_down(const PodDirectory& directory, const PodRecord& record,
+                       std::chrono::seconds patience = linux::kProgramPatience);
 
 /// Whether take_down() has removed everything.
 enum class Left : std::uint8_t { kNothing, kSome };

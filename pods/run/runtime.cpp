@@ -1,5 +1,6 @@
 #include "pods/run/runtime.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 #include "bundle/json/document.hpp"
 #include "bundle/json/writer.hpp"
-#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/programs/program.hpp"
 
 namespace ocirun::pods {
@@ -64,29 +65,30 @@ Result<int> Runtime::read_pid(const std::string& bundle) {
 }
 
 Result<Runtime::State> Runtime::find_state(const std::string& id) const {
-  OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
-  OCIRUN_TRY_ASSIGN(
-      linux::Child child,
-      linux::start_program(words({"state", id}), {.out = output.writer, .err = Fd{-1}}));
-  output.writer.reset();
-  const std::string text =
-      linux::read_text(output.reader, std::chrono::steady_clock::now() + linux::kProgramPatience);
   const std::string what = fmt::format("{} state {}", command_.front(), id);
-  OCIRUN_TRY_ASSIGN(const int status, within(linux::end_of(child), what));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return refuse("{}: {}", what, linux::describe_end(status));
+  OCIRUN_TRY_ASSIGN(Command command, begin_state(id));
+  OCIRUN_TRY_ASSIGN(const std::string text, command.await());
+  OCIRUN_TRY_ASSIGN(State state, parse_state(text, what));
+  const bool has_program = state.status == "running" || state.status == "paused";
+  if (has_program && state.pid <= 1) return refuse("{}: tells no pid", what);
+  return state;
+}
+
+/// `what` names the command in errors.
+Result<Runtime::State> Runtime::parse_state(std::string_view text, std::string_view what) {
   bundle::Document document;
   bundle::Report report;
   if (!document.parse(text, report)) return refuse("{}: writes no JSON", what);
-  const bundle::Node* name = document.root()->find("status");
-  if (name == nullptr || !name->is_string()) return refuse("{}: tells no status", what);
-  State state{.status = std::string(name->text), .pid = 0};
+  const auto text_of = [&](const char* name) {
+    const bundle::Node* member = document.root()->find(name);
+    return std::string(member != nullptr && member->is_string() ? member->text : "");
+  };
+  State state{.status = text_of("status"), .bundle = text_of("bundle"), .pid = 0};
+  if (state.status.empty()) return refuse("{}: tells no status", what);
   const bundle::Node* pid = document.root()->find("pid");
   constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
   if (pid != nullptr && pid->kind == bundle::Node::Kind::kNatural && pid->number <= kMost)
     state.pid = static_cast<int>(pid->number);
-  const bool has_program = state.status == "running" || state.status == "paused";
-  if (has_program && state.pid <= 1) return refuse("{}: tells no pid", what);
   return state;
 }
 
@@ -113,11 +115,23 @@ Result<void> Runtime::kill(const std::string& id, int signal) const {
   return run({"kill", id, fmt::format("{}", signal)});
 }
 
-Result<void> Runtime::remove(const std::string& id) const {
-  auto removed = run({"delete", "--force", id});
+Result<void> Runtime::remove(const std::string& id, const std::string& bundle,
+                             std::chrono::seconds patience) const {
+  const auto call = [&](Result<Command> command) -> Result<std::string> {
+    if (!command) return std::unexpected(command.error());
+    command->hurry(patience);
+    return command->await();
+  };
+  const auto answer = call(begin_state(id));
+  const Owner owner = owner_of(answer, bundle);
+  if (owner == Owner::kOther) return {};
+  if (owner == Owner::kUnknown)
+    return refuse("the container \"{}\" is not removed, because it may be somebody else's: {}", id,
+                  answer ? "`state` tells no bundle" : answer.error().message());
+  const auto removed = call(begin_remove(id));
   // Some runtimes fail if there is nothing to remove.
-  if (!removed && !run({"state", id})) return {};
-  return removed;
+  if (!removed && owner != Owner::kNobody) return std::unexpected(removed.error());
+  return {};
 }
 
 std::vector<std::string> Runtime::exec_command(const std::string& id, const std::string& pid_file,
@@ -150,6 +164,23 @@ Place first_word(const bundle::Node& container, const Path& path) {
 }
 
 }  // namespace
+
+Owner Runtime::owner_of(const Result<std::string>& answer, const std::string& bundle) {
+  if (!answer) {
+    const std::string said = answer.error().message();
+    const bool is_nobodys = has(said, "not exist") || has(said, "o such file") ||
+                            has(said, "o such container") || has(said, "ot found");
+    return is_nobodys ? Owner::kNobody : Owner::kUnknown;
+  }
+  const auto state = parse_state(*answer, "state");
+  if (!state || state->bundle.empty()) return Owner::kUnknown;
+  if (state->bundle == bundle) return Owner::kUs;
+  // A runtime may have followed links in the path.
+  const auto ours = linux::sys::open(bundle.c_str(), O_PATH | O_DIRECTORY);
+  const auto theirs = linux::sys::open(state->bundle.c_str(), O_PATH | O_DIRECTORY);
+  const bool is_same = ours && theirs && linux::sys::is_same_file(*ours, *theirs).value_or(false);
+  return is_same ? Owner::kUs : Owner::kOther;
+}
 
 // The words of runc, crun and ocirun, which differ in the case of the first letter.
 std::optional<int> status_of_missing_program(std::string_view said) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,10 @@
 
 namespace ocirun::pods {
 
+/// Whose container has an id. kUnknown: the runtime has failed otherwise than for an id that nobody
+/// has.
+enum class Owner : std::uint8_t { kUs, kOther, kNobody, kUnknown };
+
 /// An OCI runtime. Calls its command line, as engines do.
 class Runtime {
  public:
@@ -22,8 +28,11 @@ class Runtime {
 
   /// Begin a command of the runtime. Errors: those of start_program().
   Result<Command> begin_start(const std::string& id) const;
-  /// `state` fails if there is no container of this id.
+  /// `state` fails if there is no container of this id. owner_of() reads the answer.
   Result<Command> begin_state(const std::string& id) const;
+  /// Whose container `state` has told of: ours has the bundle at the path `bundle`. `answer`: what
+  /// `state` has written, or its error, whose text tells an id that nobody has.
+  static Owner owner_of(const Result<std::string>& answer, const std::string& bundle);
   Result<Command> begin_kill(const std::string& id, int signal) const;
   /// `delete --force` kills the program if it runs. It may fail if there is no such container.
   Result<Command> begin_remove(const std::string& id) const;
@@ -44,8 +53,11 @@ class Runtime {
 
   /// Sends a signal to the program. Errors: also that the program has ended.
   Result<void> kill(const std::string& id, int signal) const;
-  /// Kills the container if it runs, and removes it. Does nothing if there is no such container.
-  Result<void> remove(const std::string& id) const;
+  /// Kills the container if it runs, and removes it. Does nothing if there is no such container, or
+  /// if it has another bundle than `bundle` and so is somebody else's. Waits at most `patience` for
+  /// each command. Errors: the runtime cannot tell whose it is, or cannot remove it.
+  Result<void> remove(const std::string& id, const std::string& bundle,
+                      std::chrono::seconds patience = linux::kProgramPatience) const;
 
   /// The command line that executes `arguments` in a container, and writes the pid of the program
   /// to `pid_file`.
@@ -54,9 +66,10 @@ class Runtime {
 
  private:
   struct State {
-    std::string status;
+    std::string status, bundle;
     int pid = 0;
   };
+  static Result<State> parse_state(std::string_view text, std::string_view what);
   Result<State> find_state(const std::string& id) const;
   std::vector<std::string> words(std::vector<std::string> command) const;
   Result<Command> begin(std::vector<std::string> command) const;

@@ -36,6 +36,18 @@ BOOST_AUTO_TEST_CASE(a_program_that_fails_is_told_with_its_errors) {
   BOOST_TEST(error_of(bad) == "the shell exited with status 3: first\nsecond");
 }
 
+BOOST_AUTO_TEST_CASE(what_a_program_writes_is_kept_and_its_errors_are_told_apart) {
+  Command good = shell("echo said; echo noise >&2");
+  BOOST_TEST(must(good.await()) == "said\n");
+  Command much = shell("head -c 500000 /dev/zero; echo end");
+  BOOST_TEST(must(much.await()).size() == 500004u);
+  Command bad = shell("echo said; echo why >&2; exit 3");
+  BOOST_TEST(must_fail(bad.await()) == "the shell exited with status 3: why");
+  Command slow = shell("exec sleep 1000");
+  slow.hurry(std::chrono::milliseconds(1));
+  BOOST_TEST(must_fail(slow.await()) == "the shell " + Command::too_long());
+}
+
 BOOST_AUTO_TEST_CASE(only_a_program_that_ends_by_itself_has_refused) {
   const Command refuses = shell("exit 1");
   BOOST_TEST(refuses.has_refused(end_of(refuses)));

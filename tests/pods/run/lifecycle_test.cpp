@@ -42,6 +42,8 @@ class FakeWork final : public ContainerWork {
   void record_failure(bool is_first) override {
     done.emplace_back(is_first ? "failed-first" : "failed");
   }
+  void record_no_start() override { done.emplace_back("not-started"); }
+  void record_leftover() override { done.emplace_back("left"); }
   void record_outlook(bool again) override { done.emplace_back(again ? "again" : "over"); }
   bool wants_restart() const override { return restarts; }
 
@@ -135,8 +137,8 @@ const std::vector<Expected> kExpected{
     {Phase::kCreated,
      {{kGo, "start -> starting"},
       {kEnded, "failed-first, over, remove -> removing"},
-      {kStop, "kill -> stopping"},
-      {kKill, "kill -> stopping"}}},
+      {kStop, "not-started, over, remove -> removing"},
+      {kKill, "not-started, over, remove -> removing"}}},
     {Phase::kStarting,
      {{kDone, "started -> running"},
       {kFailed, "failed-first, over, remove -> removing"},
@@ -144,8 +146,8 @@ const std::vector<Expected> kExpected{
       {kStop, "-> halting"},
       {kKill, "abandon -> halting"}}},
     {Phase::kCancelling,
-     {{kDone, "over, remove -> removing"},
-      {kFailed, "over, remove -> removing"},
+     {{kDone, "not-started, over, remove -> removing"},
+      {kFailed, "not-started, over, remove -> removing"},
       {kKill, "abandon -> cancelling"},
       {kDue, "abandon -> cancelling"}}},
     {Phase::kHalting,
@@ -165,11 +167,12 @@ const std::vector<Expected> kExpected{
       {kDue, "late-kill -> stopping"}}},
     {Phase::kRemoving,
      {{kDone, "-> waiting"},
-      {kFailed, "-> waiting"},
+      {kFailed, "left -> removing"},
       {kEnded, "ended -> removing"},
       {kRestart, "again -> removing"},
       {kStop, "over -> removing"},
-      {kKill, "over -> removing"}}},
+      {kKill, "over, abandon -> removing"},
+      {kDue, "remove -> removing"}}},
     {Phase::kWaiting,
      {{kRestart, "make -> making"},
       {kStop, "over -> done"},
@@ -336,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_job_that_cannot_begin_has_failed) {
   Walk walk;
   walk.work.fails_to_begin = true;
   walk.on(kGo);
-  BOOST_TEST(walk.told() == "claim, failed-first, over, remove -> done");
+  BOOST_TEST(walk.told() == "claim, failed-first, over, remove, left -> done");
 }
 
 BOOST_AUTO_TEST_CASE(a_job_without_work_is_done) {
@@ -346,6 +349,44 @@ BOOST_AUTO_TEST_CASE(a_job_without_work_is_done) {
   walk.work.done.clear();
   walk.on(kEnded);
   BOOST_TEST(walk.told() == "ended, again, remove -> waiting");
+}
+
+BOOST_AUTO_TEST_CASE(a_removal_that_has_failed_is_tried_again_later_and_nothing_starts_before) {
+  Walk walk;
+  for (const Event event : kToRunning) walk.on(event);
+  walk.on({kEnded, kFailed});
+  BOOST_TEST((walk.life.due() == walk.now + 1s));
+  walk.on(kDue);
+  BOOST_TEST((walk.life.due() == Lifecycle::Clock::time_point::max()));
+  walk.on(kFailed);
+  BOOST_TEST((walk.life.due() == walk.now + 2s));
+  BOOST_TEST((walk.life.phase() == Phase::kRemoving));
+  walk.on({kDue, kDone});
+  BOOST_TEST((walk.life.phase() == Phase::kWaiting));
+}
+
+BOOST_AUTO_TEST_CASE(a_removal_that_has_failed_is_tried_once_more_when_the_pod_stops) {
+  for (const Event stop : {kStop, kKill}) {
+    Walk walk;
+    for (const Event event : kToRunning) walk.on(event);
+    walk.on({kEnded, kFailed});
+    walk.work.done.clear();
+    walk.on(stop);
+    BOOST_TEST(walk.told() == "over, remove -> removing");
+    walk.on(kFailed);
+    BOOST_TEST(walk.told() == "left -> done");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_second_stop_cuts_a_removal_short) {
+  Walk walk;
+  for (const Event event : kToRunning) walk.on(event);
+  walk.on({kStop, kEnded});
+  walk.work.done.clear();
+  walk.on(kKill);
+  BOOST_TEST(walk.told() == "over, abandon -> removing");
+  walk.on(kFailed);
+  BOOST_TEST(walk.told() == "left -> done");
 }
 
 BOOST_AUTO_TEST_CASE(adopted_containers_go_on) {
