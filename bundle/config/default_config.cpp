@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bundle/config/config.hpp"
+#include "bundle/config/id_maps.hpp"
 #include "bundle/config/oci_version.hpp"
 #include "bundle/json/writer.hpp"
 
@@ -82,18 +83,6 @@ void write_mounts(JsonWriter& out, const OwnMap& own_map) {
   out.end_array();
 }
 
-void write_mappings(JsonWriter& out, std::string_view name,
-                    const std::vector<linux::IdMapping>& mappings) {
-  out.key(name).begin_array();
-  for (const linux::IdMapping& line : mappings)
-    out.begin_object()
-        .member("containerID", line.container_id)
-        .member("hostID", line.host_id)
-        .member("size", line.size)
-        .end_object();
-  out.end_array();
-}
-
 void write_namespaces(JsonWriter& out, bool rootless, bool cgroup_v2) {
   Words kinds{"pid", "ipc", "uts", "mount"};
   if (!rootless) kinds.insert(kinds.begin() + 1, "network");
@@ -117,8 +106,7 @@ std::string default_config_text(const OwnMap& own_map, bool cgroup_v2) {
   write_mounts(out, own_map);
   out.key("linux").begin_object();
   if (rootless) {
-    write_mappings(out, "uidMappings", own_map->uids);
-    write_mappings(out, "gidMappings", own_map->gids);
+    write_id_maps(out, *own_map);
   } else {
     out.key("resources").begin_object().key("devices").begin_array().begin_object();
     out.member("allow", false).member("access", "rwm");

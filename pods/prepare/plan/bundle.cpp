@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bundle/config/id_maps.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/prepare/plan/devices.hpp"
@@ -126,18 +127,6 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
   out.end_array();
 }
 
-void write_mappings(JsonWriter& out, std::string_view name,
-                    const std::vector<linux::IdMapping>& mappings) {
-  out.key(name).begin_array();
-  for (const linux::IdMapping& line : mappings)
-    out.begin_object()
-        .member("containerID", line.container_id)
-        .member("hostID", line.host_id)
-        .member("size", line.size)
-        .end_object();
-  out.end_array();
-}
-
 void write_namespaces(JsonWriter& out, const BundlePlan& plan) {
   const SharedNamespaces& shared = plan.shared;
   const auto write = [&](std::string_view type, const std::string& path) {
@@ -155,8 +144,7 @@ void write_namespaces(JsonWriter& out, const BundlePlan& plan) {
   if (!plan.ids.empty()) write("user", "");
   out.end_array();
   if (plan.ids.empty()) return;
-  write_mappings(out, "uidMappings", plan.ids.uids);
-  write_mappings(out, "gidMappings", plan.ids.gids);
+  bundle::write_id_maps(out, plan.ids);
 }
 
 void write_resources(JsonWriter& out, const BundlePlan& plan) {
