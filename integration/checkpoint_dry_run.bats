@@ -16,7 +16,7 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   output_mentions "there is no inventory.img: the directory holds no images of criu"
   output_mentions "obstacle: --criu /nowhere/criu: must name an executable file"
   output_mentions "obstacle: a container $ID is there and is running: choose another id"
-  output_mentions "obstacle: /mounts/7: open /nowhere/source: no such file or directory"
+  output_mentions "obstacle: /mounts/7: open the source /nowhere/source: no such file or directory"
   output_mentions "obstacle: /linux/netDevices: this host has no network device nodev7"
   output_mentions "obstacle: container's cgroup is not empty: process"
   equal "" "$(ls "$TMP/empty")"

@@ -196,6 +196,82 @@ valid_with() {
   refused "/linux/sysctl/kernel.shmmni: set to \"none\"" '.linux.sysctl = {"kernel.shmmni": "none"}'
 }
 
+# mount_refused WORDS DESTINATION SOURCE [TYPE [OPTION…]]: `create` refuses this mount, the eighth, with the words behind "/mounts/7: mount ".
+mount_refused() {
+  refused "/mounts/7: mount $1" '.mounts += [{destination: $d, source: $s, type: $t, options: $ARGS.positional}]' \
+    --arg d "$2" --arg s "$3" --arg t "${4:-bind}" --args -- "${@:5}"
+}
+
+@test "M-3 a mount that fails: the error tells the source from the destination" {
+  local plain="$TMP/file" loop=/loop/x words source
+  mkdir "$TMP/dir"
+  echo text >"$plain"
+  ln -s loop "$BUNDLE/rootfs/loop"
+  # The source. The name of the destination is not repeated where the source has the same.
+  for words in bind rbind rslave; do mount_refused "/data: open the source: no such file or directory" /data /data bind rbind "$words"; done
+  mount_refused "/data: open the source /none: no such file or directory" /data /none bind rbind
+  mount_refused "/data: open the source $plain/x: not a directory" /data "$plain/x" bind rbind
+  mount_refused "$plain/x: open the source: not a directory" "$plain/x" "$plain/x" bind rbind
+  refused "/mounts/7: mount /data: open the source: no such file or directory" '.mounts += [{destination: "/data", source: "/data", options: ["bind"],
+    uidMappings: [{containerID: 0, hostID: 5, size: 1}], gidMappings: [{containerID: 0, hostID: 5, size: 1}]}]'
+  mount_refused "/data: filesystem \"ext4\" of the source /none" /data /none ext4
+  # The destination.
+  for source in "$TMP/dir" "$plain"; do
+    mount_refused "/etc/passwd/x: the destination: open" /etc/passwd/x "$source" bind bind
+    mount_refused "$loop: the destination: " "$loop" "$source" bind bind
+    mount_refused "/proc/none: the destination: " /proc/none "$source" bind bind
+    mount_refused "/sys/none: the destination: " /sys/none "$source" bind bind
+  done
+  mount_refused "/sys/none: the destination: none: make directory: read-only file system" /sys/none tmpfs tmpfs
+  # Both, which do not fit each other.
+  mount_refused "/etc/passwd: bind $TMP/dir: a directory cannot be mounted on a file: not a directory" /etc/passwd "$TMP/dir" bind bind
+  mount_refused "/etc: bind $plain: a file cannot be mounted on a directory: not a directory" /etc "$plain" bind bind
+  ! has_system_call fsopen || mount_refused "/etc/passwd: tmpcopyup: the destination is a file: not a directory" /etc/passwd tmpfs tmpfs tmpcopyup
+}
+
+@test "M-3 an overlay that fails: the error names the option" {
+  local option
+  has_system_call fsopen || skip "mount(2) tells the options together"
+  mkdir "$TMP"/{lower,upper}
+  for option in "lowerdir=/none" "lowerdir=/data" "upperdir=/none" "workdir=/none"; do
+    # The last value of an option counts.
+    mount_refused "/data: filesystem \"overlay\": option \"$option\": " /data overlay overlay "lowerdir=$TMP/lower" "$option"
+  done
+}
+
+@test "a path that does not exist is named with the pointer or the option that gives it" {
+  local plain="$TMP/file" text
+  echo text >"$plain"
+  mkdir "$TMP/dir"
+  ln -s loop "$BUNDLE/rootfs/loop"
+  refused "/linux/namespaces/1/path: join the network namespace: open /none: no such" '.linux.namespaces[1].path = "/none"'
+  refused "/root/path: open $BUNDLE/none as the root directory: no such" '.root.path = "none"'
+  refused "/root/path: open $plain as the root directory: not a directory" '.root.path = $p' --arg p "$plain"
+  refused "/linux/maskedPaths/5: mask /loop: " '.linux.maskedPaths += ["/loop"]'
+  refused "/linux/readonlyPaths/5: make /loop read-only: " '.linux.readonlyPaths += ["/loop"]'
+  refused "/linux/devices/0: device /etc/passwd/x: " '.linux.devices = [{path: "/etc/passwd/x", type: "c", major: 1, minor: 3}]'
+  refused "/linux/devices/0: device /loop/x: " '.linux.devices = [{path: "/loop/x", type: "c", major: 1, minor: 3}]'
+  refused "/process/cwd: change to /etc/passwd: not a directory" '.process.cwd = "/etc/passwd"'
+  refused 'exec: "/none": stat /none: no such' '.process.args = ["/none"]'
+  for text in prestart createRuntime createContainer; do
+    refused "error running $text hook #0 (/none): exec /none: no such" '.hooks[$k] = [{path: "/none"}]' --arg k "$text"
+  done
+  refused "/linux/seccomp/listenerPath: connect to /none: no such" '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "/none",
+    syscalls: [{names: ["chmod"], action: "SCMP_ACT_NOTIFY"}]}'
+  # path_refused WORDS OPTION…
+  path_refused() {
+    attempt create --bundle "$BUNDLE" "${@:2}" "$ID"
+    exits 1 "create $ID: $1"
+  }
+  path_refused "bundle: open /none: no such file or directory" --bundle /none
+  path_refused "bundle: $plain: give the directory that holds config.json" --bundle "$plain"
+  path_refused "--pid-file: write /none/pid: no such file or directory" --pid-file /none/pid
+  path_refused "--pid-file: write $plain/pid: not a directory" --pid-file "$plain/pid"
+  path_refused "--pid-file: write $TMP/dir: rename the new file to this name: is a directory" --pid-file "$TMP/dir"
+  config '.process.terminal = true'
+  path_refused "--console-socket: connect to /none: no such file or directory" --console-socket /none
+}
+
 @test "no word is said twice" {
   run "$OCIRUN" completion tcsh
   exits 1 "completion tcsh: must be bash, zsh or fish"

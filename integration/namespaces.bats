@@ -479,7 +479,7 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "/root/path: $BUNDLE/rootfs belongs to user 0, whom /linux/uidMappings does not map (it maps the host's ids 100000 to 165535)"
   output_mentions "chown -R 100000:100000 $BUNDLE/rootfs"
-  output_mentions "/mounts/7: mount /newdir: make directory: permission denied"
+  output_mentions "/mounts/7: mount /newdir: the destination: make directory: permission denied"
   # Below the rootfs, permission denied has other reasons, and the message must not mention the owner of the rootfs.
   chown 100000:100000 "$BUNDLE/rootfs"
   mkdir "$BUNDLE/rootfs/closed"

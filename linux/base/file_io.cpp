@@ -25,8 +25,11 @@ Result<void> write_all(Fd fd, std::string_view data) {
   return {};
 }
 
-Result<void> replace_file(Fd directory, const std::string& name, std::string_view content,
-                          mode_t mode) {
+namespace {
+
+/// Errors call the file `shown`.
+Result<void> replace(Fd directory, const std::string& name, std::string_view content, mode_t mode,
+                     const std::string& shown) {
   const std::string temporary = fmt::format(".{:.200}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
     const auto make = [&] {
@@ -44,13 +47,20 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
     const UniqueFd& fd = *made;
     OCIRUN_TRY(write_all(fd, content));
     // The umask of the caller must not decide who may read the file.
-    if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set the mode of {}", name);
+    if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set its mode");
     if (::renameat(directory.value, temporary.c_str(), directory.value, name.c_str()) != 0)
-      return fail(errno, "rename to {}", name);
+      return fail(errno, "rename the new file to this name");
     return {};
   }();
   if (!written) ::unlinkat(directory.value, temporary.c_str(), 0);
-  return within(std::move(written), "write {}", name);
+  return within(std::move(written), "write {}", shown);
+}
+
+}  // namespace
+
+Result<void> replace_file(Fd directory, const std::string& name, std::string_view content,
+                          mode_t mode) {
+  return replace(directory, name, content, mode, name);
 }
 
 Result<UniqueFd> open_parent(const HostPath& path) {
@@ -65,7 +75,8 @@ Result<UniqueFd> open_parent(const HostPath& path) {
 
 Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode) {
   OCIRUN_TRY_ASSIGN(const UniqueFd parent, open_parent(path));
-  return replace_file(parent, path.string().substr(path.string().rfind('/') + 1), content, mode);
+  const std::string name = path.string().substr(path.string().rfind('/') + 1);
+  return replace(parent, name, content, mode, path.string());
 }
 
 Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit, int flags) {

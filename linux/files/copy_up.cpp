@@ -101,9 +101,10 @@ Result<void> copy_directory(Fd from, Fd to, int depth) {
 }  // namespace
 
 Result<void> copy_up(Fd from, Fd to, CopyUpKeeps keeps) {
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(from));
+  if (!S_ISDIR(info.st_mode)) return fail(ENOTDIR, "tmpcopyup: the destination is a file");
   OCIRUN_TRY_ASSIGN(const UniqueFd copy, sys::openat(to, ".", O_RDONLY | O_DIRECTORY));
   OCIRUN_TRY(within(copy_directory(from, copy, 0), "tmpcopyup"));
-  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(from));
   return within(copy_ownership(copy, info, keeps), "tmpcopyup");
 }
 

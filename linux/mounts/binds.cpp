@@ -118,13 +118,14 @@ Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount
 }
 
 Result<UniqueFd> open_bind_source(const Procfs& procfs, const Mount& mount) {
-  OCIRUN_TRY_ASSIGN(UniqueFd source, sys::open(mount.source.c_str(), O_PATH));
+  auto source = sys::open(mount.source.c_str(), O_PATH);
+  if (!source) return fail(source.error().number(), "open the source {}", mount.source);
   if (mount.source_root.empty()) return source;
   OCIRUN_TRY_ASSIGN(const UniqueFd root,
                     sys::open(mount.source_root.c_str(), O_PATH | O_DIRECTORY));
-  OCIRUN_TRY_ASSIGN(const bool inside, lies_below(procfs, source, root));
+  OCIRUN_TRY_ASSIGN(const bool inside, lies_below(procfs, *source, root));
   if (inside) return source;
-  return fail(ENOENT, "bind {}: a symlink on this path leads out of the root filesystem {}",
+  return fail(ENOENT, "the source {}: a symlink on this path leads out of the root filesystem {}",
               mount.source, mount.source_root);
 }
 

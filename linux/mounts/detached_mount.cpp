@@ -84,6 +84,11 @@ constexpr NamedAttribute kLockable[] = {
 const MountAttributes kHostNode{.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
                                 .clear = 0};
 
+std::string describe_filesystem(const Filesystem& filesystem) {
+  if (!filesystem.source.starts_with('/')) return fmt::format("filesystem {:?}", filesystem.type);
+  return fmt::format("filesystem {:?} of the source {}", filesystem.type, filesystem.source);
+}
+
 std::string_view label_of(std::string_view option) {
   for (const std::string_view name : {"context=", "fscontext=", "defcontext=", "rootcontext="}) {
     if (!option.starts_with(name)) continue;
@@ -97,7 +102,7 @@ std::string_view label_of(std::string_view option) {
 
 Result<DetachedMount> DetachedMount::of_filesystem(const Filesystem& filesystem,
                                                    std::uint64_t attributes) {
-  const std::string what = fmt::format("filesystem {:?}", filesystem.type);
+  const std::string what = describe_filesystem(filesystem);
   Result<UniqueFd> context = sys::fsopen(filesystem.type.c_str());
   if (!context) {
     if (context.error().number() == ENODEV)

@@ -25,6 +25,9 @@ struct Filesystem {
   std::vector<std::string> data;       // "key=value" or "key", in order
 };
 
+/// "filesystem \"ext4\" of the source /dev/sdb1", for an error: the source only if it is a path.
+std::string describe_filesystem(const Filesystem& filesystem);
+
 /// The SELinux label in a mount option such as "context=a:b:c:s0:c1,c2", without quotes (in a text
 /// of several options, quotes protect the label's commas). "" for any other option.
 std::string_view label_of(std::string_view option);

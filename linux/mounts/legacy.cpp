@@ -104,7 +104,9 @@ Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& fil
   OCIRUN_TRY(
       within(mount_from_procfs(point.procfs, source, point.target, filesystem.type.c_str(),
                                filesystem.superblock_flags | mount_flags(attributes), data.c_str()),
-             "filesystem {:?}", filesystem.type));
+             data.empty()
+                 ? describe_filesystem(filesystem)
+                 : fmt::format("{} with the options {:?}", describe_filesystem(filesystem), data)));
   return open_made(point, before);
 }
 

@@ -108,21 +108,23 @@ Result<UniqueFd> make_target(const SafeDir& root, const Mount& mount, Fd source)
                                : root.make_file(mount.destination);
 }
 
+/// Opens the destination, or makes it and sets `created`.
+Result<UniqueFd> open_or_make_target(const SafeDir& root, const Mount& mount, Fd source,
+                                     bool& created) {
+  if (is_kernel_filesystem(mount)) return open_ordinary_directory(root, mount);
+  auto target = root.open(mount.destination, O_PATH);
+  if (target || target.error().number() != ENOENT) return target;
+  created = true;
+  return make_target(root, mount, source);
+}
+
 }  // namespace
 
 Result<MountPoint> open_mount_point(const SafeDir& root, const Procfs& procfs, const Mount& mount,
                                     Fd source) {
   MountPoint point{root, procfs, mount.destination, UniqueFd(), false};
-  if (is_kernel_filesystem(mount)) {
-    OCIRUN_TRY_ASSIGN(point.target, open_ordinary_directory(root, mount));
-  } else if (auto target = root.open(mount.destination, O_PATH)) {
-    point.target = *std::move(target);
-  } else if (target.error().number() == ENOENT) {
-    OCIRUN_TRY_ASSIGN(point.target, make_target(root, mount, source));
-    point.created = true;
-  } else {
-    return std::unexpected(std::move(target).error());
-  }
+  OCIRUN_TRY_ASSIGN(point.target, within(open_or_make_target(root, mount, source, point.created),
+                                         "the destination"));
   OCIRUN_TRY(check_proc_policy(root, procfs, mount, point.target, source));
   return point;
 }

@@ -163,7 +163,7 @@ OCIRUN_CHILD_TEST(a_relative_destination_is_below_the_root, CLONE_NEWNS) {  // M
 OCIRUN_CHILD_TEST(a_missing_source_is_named, CLONE_NEWNS) {  // M-3
   Scene scene;
   const std::string error = must_fail(scene.try_mount(bind_of("/data", "/tmp/nowhere", "bind")));
-  BOOST_TEST(error == "mount /data: open /tmp/nowhere: no such file or directory");
+  BOOST_TEST(error == "mount /data: open the source /tmp/nowhere: no such file or directory");
 }
 
 OCIRUN_CHILD_TEST(requests_that_nobody_can_grant_are_explained, CLONE_NEWNS) {
