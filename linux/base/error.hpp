@@ -72,7 +72,8 @@ bool is_missing(const Result<T>& looked_up) {
          (looked_up.error().number() == ENOENT || looked_up.error().number() == ENOTDIR);
 }
 
-/// Says that `value`, such as a Result or the return value of a system call, is not looked at.
+/// Says that `value`, such as a Result or the return value of a system call, is not looked at. A
+/// Result that is neither looked at nor ignored does not compile in the asan build.
 template <typename T>
 void ignore(const T& value) {
   static_cast<void>(value);

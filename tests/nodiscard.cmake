@@ -1,0 +1,33 @@
+# A Result that nobody looks at is a warning, and so an error. A Result is a std::expected, which libstdc++ of GCC 12 does not mark
+# [[nodiscard]]. The sources read a copy of the compiler's header, made here, in which the class is marked.
+set(marked ${CMAKE_BINARY_DIR}/nodiscard)
+set(compile ${CMAKE_CXX_COMPILER} -std=c++23)
+if(CMAKE_SYSROOT)
+  list(APPEND compile --sysroot=${CMAKE_SYSROOT})
+endif()
+
+file(WRITE ${marked}/include.cpp "#include <expected>\n")
+execute_process(COMMAND ${compile} -M ${marked}/include.cpp OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
+if(NOT "${headers} " MATCHES "(/[^ \n]*/expected)[ \n\\]")
+  message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no header <expected>")
+endif()
+set(header ${CMAKE_MATCH_1})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+file(READ ${header} text)
+string(REGEX REPLACE "(>[ \n]+class )expected" "\\1[[nodiscard]] expected" text "${text}")
+file(CONFIGURE OUTPUT ${marked}/include/expected CONTENT "${text}" @ONLY)
+target_include_directories(ocirun_options SYSTEM INTERFACE ${marked}/include)
+
+# A forgotten Result must not compile, an ignored one must.
+list(APPEND compile -fsyntax-only -Werror -iquote ${CMAKE_SOURCE_DIR} -isystem ${marked}/include)
+foreach(use forgotten ignored)
+  string(REPLACE forgotten "" call ${use})
+  string(REPLACE ignored "ocirun::ignore" call "${call}")
+  foreach(type "" int)
+    file(WRITE ${marked}/${use}.cpp "#include \"linux/base/error.hpp\"\nocirun::Result<${type}> make();\nvoid use() { ${call}(make()); }\n")
+    execute_process(COMMAND ${compile} ${marked}/${use}.cpp RESULT_VARIABLE status ERROR_VARIABLE errors)
+    if((use STREQUAL forgotten AND NOT errors MATCHES "unused-result") OR (use STREQUAL ignored AND NOT status EQUAL 0))
+      message(FATAL_ERROR "tests/nodiscard.cmake has marked ${header} in vain: of a Result<${type}> that is ${use}, the compiler says \"${errors}\"")
+    endif()
+  endforeach()
+endforeach()
