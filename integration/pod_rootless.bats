@@ -415,3 +415,11 @@ END
   pod delete --force "$POD"
   nothing_left
 }
+
+@test "an error in a user namespace does not take a user whom it does not map for user 65534" {
+  mkdir "$HOME_DIR/of-root"
+  local how="belongs to user 65534, which stands for each user whom this user namespace does not map"
+  run as_user unshare -Ur "$OCIRUN" pod status --data "$HOME_DIR/of-root"
+  equal 1 "$status"
+  output_mentions "the directory $how, and must belong to user 0 who uses it: --data names another directory"
+}

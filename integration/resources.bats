@@ -189,6 +189,8 @@ hand_down_nothing() {
   limited cpu cpu.cfs_quota_us=-1 "cpu.max=max 100000"
   ocirun delete --force "$ID"
   refused /linux/resources/cpu/burst '.linux.resources.cpu = {quota: 5000, period: 100000, burst: 6000}'
+  refused /linux/resources/cpu/burst '.linux.resources.cpu = {burst: 17592186044416}'
+  refused /linux/resources/cpu/quota '.linux.resources.cpu = {quota: -9}'
 }
 
 @test "R-23 real-time values: the kernel's answer is an error, not silence" {

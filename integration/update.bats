@@ -255,6 +255,14 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   create
   fails "--memory: \"lots\" is no size" update --memory lots "$ID"
   fails "--cpu-quota many" update --cpu-quota many "$ID"
+  local value
+  for value in -9 -2 999 17592186044416; do
+    fails "--cpu-quota: must be from 1000 to 17592186044415 microseconds, or -1 for no limit, not $value" update --cpu-quota "$value" "$ID"
+    run ocirun update --resources - "$ID" <<<"{\"cpu\":{\"quota\":$value}}"
+    exits 1 "/cpu/quota: must be from 1000 to 17592186044415 microseconds"
+  done
+  fails "--cpu-burst: must be a whole number from 0 to 17592186044415" update --cpu-burst 99999999999999999 "$ID"
+  fails "--cpu-burst: must be a whole number from 0 to 17592186044415" update --cpu-burst -1 "$ID"
   fails "--blkio-weight" update --blkio-weight 5 "$ID"
   fails "--cpuset-cpus" update --cpuset-cpus 0- "$ID"
   fails "--device-add" update --device-add null "$ID"

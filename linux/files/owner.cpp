@@ -12,6 +12,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
+#include "linux/files/owner_name.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -50,8 +51,8 @@ class LinkWalk {
 
   Result<void> follow(Fd link, const std::string& name, uid_t owner) {
     if (owner != 0 && owner != ::geteuid())
-      return refuse("{}: the link {} belongs to user {}, who chooses where it leads", path_, name,
-                    owner);
+      return refuse("{}: the link {} belongs to {}, who chooses where it leads", path_, name,
+                    owner_name(owner));
     if (++links_ > kMostLinks) return fail(ELOOP, "open {}", path_);
     OCIRUN_TRY_ASSIGN(const std::string target, sys::readlinkat(link, ""));
     if (target.starts_with('/')) {

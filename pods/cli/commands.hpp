@@ -13,6 +13,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "pods/documents/workload.hpp"
+#include "pods/prepare/given.hpp"
 #include "pods/run/settings.hpp"
 #include "pods/run/units/service_notifier.hpp"
 

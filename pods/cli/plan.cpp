@@ -4,9 +4,9 @@
 #include "linux/base/paths.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/cli/options.hpp"
+#include "pods/prepare/complete.hpp"
 #include "pods/prepare/new_directory.hpp"
 #include "pods/prepare/prepare.hpp"
-#include "pods/prepare/complete.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

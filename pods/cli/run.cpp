@@ -2,7 +2,6 @@
 #include "pods/state/pod_directory.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <vector>
@@ -23,6 +21,7 @@
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/cli/display.hpp"
 #include "pods/cli/options.hpp"
 #include "pods/cli/run.hpp"
 #include "pods/prepare/bundle_workload.hpp"
@@ -30,33 +29,18 @@
 namespace ocirun::pods::cli {
 namespace {
 
-/// Prints lines, and leaves out what nobody reads: the supervisor must not wait. The logs have all
-/// lines.
-class LinesForReader {
- public:
-  explicit LinesForReader(Fd out) : out_(out) {}
-
-  void print(std::string text) {
-    if (is_cut_) text.insert(0, "\n");
-    for (std::string_view rest = text; !rest.empty();) {
-      // Waits once for a reader that is slower than the programs, and not again while it is stuck.
-      pollfd watched{out_.value, POLLOUT, 0};
-      is_stuck_ = ::poll(&watched, 1, is_stuck_ ? 0 : kPatience) != 1;
-      const bool is_first = rest.size() == text.size();
-      if (!is_first || !is_stuck_) is_cut_ = is_stuck_;
-      if (is_stuck_) return;
-      const std::string_view piece = rest.substr(0, PIPE_BUF);  // a pipe that polls takes as much
-      ignore(linux::write_all(out_, piece));
-      rest.remove_prefix(piece.size());
-    }
+/// Puts "CONTAINER | " before each line.
+std::string with_prefix(const std::string& container, std::string_view lines) {
+  std::string text;
+  while (!lines.empty()) {
+    const std::size_t size = lines.find('\n') + 1;
+    text += container;
+    text += " | ";
+    text += lines.substr(0, size);
+    lines.remove_prefix(size);
   }
-
- private:
-  static constexpr int kPatience = 100;  // milliseconds
-  Fd out_;
-  bool is_stuck_ = false;
-  bool is_cut_ = false;  // the last line has no end
-};
+  return text;
+}
 
 void show_last_lines(const std::string& container, const std::vector<std::string>& lines,
                      const std::string& hint) {
@@ -76,11 +60,11 @@ Listener terminal_listener(bool has_prefix) {
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   listener.note = [](const std::string& sentence) { note(sentence); };
   if (::isatty(STDERR_FILENO) == 1) listener.progress = show_unpacking;
-  listener.print = [has_prefix, out = LinesForReader(Fd{STDOUT_FILENO}),
-                    err = LinesForReader(Fd{STDERR_FILENO})](
-                       const std::string& container, Stream stream, std::string_view line) mutable {
-    (stream == Stream::kStderr ? err : out)
-        .print(has_prefix ? fmt::format("{} | {}\n", container, line) : fmt::format("{}\n", line));
+  listener.print = [has_prefix, out = Display(Fd{STDOUT_FILENO}), err = Display(Fd{STDERR_FILENO})](
+                       const std::string& container, Stream stream,
+                       std::string_view lines) mutable {
+    Display& display = stream == Stream::kStderr ? err : out;
+    display.print(has_prefix ? with_prefix(container, lines) : lines);
   };
   return listener;
 }

@@ -13,6 +13,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/files/owner_name.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "pods/images/store_locks.hpp"
 #include "pods/images/unpack_process.hpp"
@@ -71,8 +72,8 @@ Result<void> check_private(Fd store, Fd layers) {
   OCIRUN_TRY_ASSIGN(const struct stat outer, sys::fstat(store));
   OCIRUN_TRY_ASSIGN(const struct stat inner, sys::fstat(layers));
   if (outer.st_uid != ::geteuid() || inner.st_uid != ::geteuid())
-    return refuse("it belongs to user {}: a store must belong to the user who uses it",
-                  outer.st_uid != ::geteuid() ? outer.st_uid : inner.st_uid);
+    return refuse("it belongs to {}: a store must belong to the user who uses it",
+                  linux::owner_name(outer.st_uid != ::geteuid() ? outer.st_uid : inner.st_uid));
   if ((outer.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", outer.st_mode & 07777);
   if ((inner.st_mode & (S_IRWXG | S_IRWXO)) != 0) OCIRUN_TRY(sys::fchmod(layers, 0700));

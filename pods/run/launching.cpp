@@ -287,8 +287,8 @@ Result<ContainerOutput> Launching::open_output(const ContainerRecord& container)
       within(linux::open_or_make_directory(HostPath(record_.log_directory)), "log directory"));
   LinePrinter print;
   if (listener_.print)
-    print = [this, name = container.name](Stream stream, std::string_view line) {
-      listener_.print(name, stream, line);
+    print = [this, name = container.name](Stream stream, std::string_view lines) {
+      listener_.print(name, stream, lines);
     };
   return ContainerOutput::open_log(std::move(logs), container.id, std::move(print));
 }

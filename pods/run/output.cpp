@@ -1,6 +1,7 @@
 #include "pods/run/output.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,25 +14,17 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::size_t kPiece = 65536;
-constexpr int kMostPieces = 16;  // of one stream in a row: other containers write too
-// During a rest the pipe fills up, and then blocks the program.
-constexpr std::chrono::milliseconds kLeastRest{5};
-constexpr std::chrono::milliseconds kMostRest{200};  // after a disk that was slow
-constexpr int kRestForWork = 9;                      // times as long as the reading took
+constexpr std::size_t kBlock = 16384;       // bytes of one read(2)
+constexpr std::size_t kMostLeft = 1 << 20;  // bytes that a pipe of an ordinary user can hold
+constexpr std::size_t kLongestError = 65536;
 constexpr std::array kStreams{Stream::kStdout, Stream::kStderr};
 
 }  // namespace
 
 Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std::string& name,
-                                                  LinePrinter print) {
-  LogWriter::OnLine on_line;
-  if (print)
-    on_line = [print = std::move(print)](Stream stream, std::string_view text, bool) {
-      print(stream, text);
-    };
-  OCIRUN_TRY_ASSIGN(LogWriter log, LogWriter::open(directory, name, {}, std::move(on_line)));
-  return ContainerOutput(std::move(directory), std::move(log));
+                                                  LinePrinter print, OutputPace pace) {
+  OCIRUN_TRY_ASSIGN(LogWriter log, LogWriter::open(directory, name, {}, std::move(print)));
+  return ContainerOutput(std::move(directory), std::move(log), pace);
 }
 
 Result<linux::Streams> ContainerOutput::open() {
@@ -55,50 +48,59 @@ void ContainerOutput::close_writers() {
 }
 
 std::array<pollfd, 2> ContainerOutput::wanted(Clock::time_point now) const {
-  if (now < rests_until_) return {pollfd{-1, 0, 0}, pollfd{-1, 0, 0}};
+  if (pace_.rests(now)) return {pollfd{-1, 0, 0}, pollfd{-1, 0, 0}};
   return {pollfd{pipes_[0].reader.get(), POLLIN, 0}, pollfd{pipes_[1].reader.get(), POLLIN, 0}};
 }
 
-/// Whether there was something to read. A log that cannot be written to must not stop the
-/// container.
-bool ContainerOutput::read_once(std::size_t stream) {
+/// Returns how many bytes were read, at most kBlock. A log that cannot be written to must not stop
+/// the container.
+std::size_t ContainerOutput::read_once(std::size_t stream) {
   UniqueFd& reader = pipes_[stream].reader;
-  if (!reader) return false;
-  std::array<char, kPiece> piece;
-  const ssize_t count = ::read(reader.get(), piece.data(), piece.size());
-  if (count < 0 && errno == EINTR) return true;
-  if (count < 0 && errno == EAGAIN) return false;
+  if (!reader) return 0;
+  std::array<char, kBlock> block;
+  ssize_t count = 0;
+  do count = ::read(reader.get(), block.data(), block.size());
+  while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) return 0;
   if (count <= 0) {
     reader.reset();
-    return false;
+    return 0;
   }
-  ignore(log_.write(kStreams[stream],
-                    std::string_view(piece.data(), static_cast<std::size_t>(count)), wall_clock()));
-  return true;
+  const auto size = static_cast<std::size_t>(count);
+  ignore(log_.write(kStreams[stream], std::string_view(block.data(), size), wall_clock()));
+  return size;
 }
 
 ContainerOutput::Clock::time_point ContainerOutput::next(Clock::time_point now) const {
   const bool is_open = pipes_[0].reader || pipes_[1].reader;
-  return is_open && now < rests_until_ ? rests_until_ : Clock::time_point::max();
+  return is_open && pace_.rests(now) ? pace_.rests_until() : Clock::time_point::max();
 }
 
 void ContainerOutput::read_some(Clock::time_point now) {
-  if (now < rests_until_) return;
-  const Clock::time_point begun = Clock::now();
+  if (pace_.rests(now)) return;
+  pace_.begin();
   bool has_read = false;
-  for (std::size_t stream = 0; stream < pipes_.size(); ++stream)
-    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) has_read = true;
-  if (has_read)
-    rests_until_ = now + std::clamp<Clock::duration>(kRestForWork * (Clock::now() - begun),
-                                                     kLeastRest, kMostRest);
+  // A stream that gave less than a block is empty: what comes now gathers during the rest.
+  for (std::array may_have_more{true, true};
+       (may_have_more[0] || may_have_more[1]) && pace_.has_time_left();)
+    for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
+      const std::size_t size = may_have_more[stream] ? read_once(stream) : 0;
+      may_have_more[stream] = size == kBlock;
+      has_read = has_read || size > 0;
+    }
+  if (has_read) pace_.end();
 }
 
 void ContainerOutput::finish() {
   close_writers();
   for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
-    // Reads at most what a pipe can hold, because a program of another container may go on writing
-    // to it.
-    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) {
+    // Not to the end of the pipe: a program of another container may go on writing to it.
+    int held = 0;
+    if (::ioctl(pipes_[stream].reader.get(), FIONREAD, &held) != 0) held = 0;
+    for (auto left = std::min(static_cast<std::size_t>(held), kMostLeft); left > 0;) {
+      const std::size_t size = read_once(stream);
+      if (size == 0) break;
+      left -= std::min(left, size);
     }
     pipes_[stream].reader.reset();
   }
@@ -107,7 +109,7 @@ void ContainerOutput::finish() {
 
 std::string ContainerOutput::take_error() {
   close_writers();
-  std::string text(kPiece, '\0');
+  std::string text(kLongestError, '\0');
   const ssize_t count = ::read(pipes_[1].reader.get(), text.data(), text.size());
   text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
   while (text.ends_with('\n')) text.pop_back();

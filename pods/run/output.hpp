@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <array>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,19 +11,21 @@
 #include "linux/base/file_io.hpp"
 #include "linux/programs/program.hpp"
 #include "pods/run/logs/writer.hpp"
+#include "pods/run/output_pace.hpp"
 #include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 
-/// Prints a line of a container of a pod in the foreground.
-using LinePrinter = std::function<void(Stream stream, std::string_view line)>;
+/// Prints lines of a container of a pod in the foreground, and pieces of lines, each with a line
+/// break.
+using LinePrinter = LogWriter::OnLines;
 
 /// The output of a container: reads it from two pipes, and writes it to the log.
 class ContainerOutput {
  public:
   /// `directory` gets the log NAME.log. `print` may be empty. Errors: those of LogWriter::open().
   static Result<ContainerOutput> open_log(UniqueFd directory, const std::string& name,
-                                          LinePrinter print);
+                                          LinePrinter print, OutputPace pace = OutputPace());
 
   /// Makes new pipes for a run of the container.
   Result<linux::Streams> open();
@@ -35,29 +36,30 @@ class ContainerOutput {
   /// Must be called when the container has inherited the writing ends of the pipes.
   void close_writers();
 
-  using Clock = std::chrono::steady_clock;
+  using Clock = OutputPace::Clock;
   /// The descriptors to poll; -1 for a stream that has ended or rests. Both streams rest after each
-  /// reading, so that a program that writes without end takes at most a tenth of a CPU from the
-  /// supervisor.
+  /// reading, as OutputPace says. A program that writes more than is read then waits for its pipe.
   std::array<pollfd, 2> wanted(Clock::time_point now) const;
   /// The end of the rest, when wanted() may change; Clock::time_point::max() without a rest.
   Clock::time_point next(Clock::time_point now) const;
-  /// Reads the present output, without waiting for more. Does nothing while the streams rest.
+  /// Reads the present output for some milliseconds, without waiting for more. Does nothing while
+  /// the streams rest.
   void read_some(Clock::time_point now);
-  /// Reads the rest when the program has ended, closes the pipes, and completes the last line.
-  /// Processes that the program has left behind cannot write any more.
+  /// Reads what the pipes still have when the program has ended, at most 1 MiB of each. Closes the
+  /// pipes, and completes the last line. Processes that the program has left behind cannot write
+  /// any more.
   void finish();
 
   /// Reads the error message of a runtime that has failed, and closes the pipes.
   std::string take_error();
 
  private:
-  ContainerOutput(UniqueFd directory, LogWriter log)
-      : directory_(std::move(directory)), log_(std::move(log)) {}
-  bool read_once(std::size_t stream);
+  ContainerOutput(UniqueFd directory, LogWriter log, OutputPace pace)
+      : directory_(std::move(directory)), pace_(pace), log_(std::move(log)) {}
+  std::size_t read_once(std::size_t stream);
 
-  UniqueFd directory_;             // of the log
-  Clock::time_point rests_until_;  // the streams
+  UniqueFd directory_;  // of the log
+  OutputPace pace_;
   LogWriter log_;
   std::array<linux::Pipe, 2> pipes_;  // stdout, stderr
 };

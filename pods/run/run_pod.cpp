@@ -142,7 +142,8 @@ std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& set
   std::string cgroup;
   if (!settings.systemd_cgroups) {
     OCIRUN_TRY_ASSIGN(cgroup, settle_cgroup_for(settings.name));
-    if (cgroup.empty()) OCIRUN_TRY(check_unlimited(completed.workload(), completed.given().requests));
+    if (cgroup.empty())
+      OCIRUN_TRY(check_unlimited(completed.workload(), completed.given().requests));
     if (cgroup.empty() && listener.warn && has_requests(completed.pod()))
       listener.warn(
           "no cgroup is delegated to you: what the containers request is there, and nothing keeps "

@@ -21,7 +21,8 @@ struct Listener {
   std::function<void(const std::string&)> note;
   std::function<void(const std::string& image, const AddProgress&)> progress;
   Announce announce;
-  std::function<void(const std::string& container, Stream, std::string_view line)> print;
+  // Gets lines and pieces of lines, each with a line break.
+  std::function<void(const std::string& container, Stream, std::string_view lines)> print;
   LastLines last_lines;  // of the containers because of which the pod has not started
   ServiceNotifier* notifier = nullptr;  // nullptr: none
 };

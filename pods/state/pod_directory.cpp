@@ -14,6 +14,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/directories.hpp"
+#include "linux/files/owner_name.hpp"
 #include "pods/documents/model/pod_fields.hpp"
 
 namespace ocirun::pods {
@@ -33,8 +34,10 @@ std::string variable(const char* name) {
 Result<void> check_private(Fd directory) {
   OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   if (info.st_uid != ::geteuid())
-    return refuse("the directory belongs to user {}, and must belong to user {} who uses it",
-                  info.st_uid, ::geteuid());
+    return refuse(
+        "the directory belongs to {}, and must belong to user {} who uses it: --data names another "
+        "directory",
+        linux::owner_name(info.st_uid), ::geteuid());
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", info.st_mode & 07777);
   return {};

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "cgroups/open_cgroup.hpp"
+#include "linux/files/owner_name.hpp"
 #include "linux/process/pidfd.hpp"
 
 namespace ocirun::runtime {
@@ -135,7 +136,8 @@ Result<void> refuse_foreign(const StateDirectory& directory) {
   OCIRUN_TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
   if (!is_host_root())
-    return refuse("the container belongs to user {}: only that user may do this", owner);
+    return refuse("the container belongs to {}: only that user may do this",
+                  linux::owner_name(owner));
   return refuse(
       "the container belongs to user {}: only that user may do this: sudo -u '#{}' ocirun --root "
       "{} COMMAND {}",

@@ -10,6 +10,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/owner.hpp"
+#include "linux/files/owner_name.hpp"
 #include "runtime/base/options.hpp"
 
 namespace ocirun::runtime {
@@ -72,8 +73,8 @@ Result<Sharing> check_root(Fd directory, const HostPath& path) {
   if (shared) return Sharing::kAllUsers;
   if (status.st_uid != ::geteuid() && ::geteuid() != 0)
     return refuse(
-        "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
-        path.string(), status.st_uid, ::geteuid());
+        "state root {}: belongs to {}, must belong to you ({}); choose another with --root",
+        path.string(), linux::owner_name(status.st_uid), ::geteuid());
   // A user who can make a directory in the state root can put any state.json into that directory.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse(
@@ -111,7 +112,7 @@ std::string owner_unless_caller(Fd root, const char* name) {
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
       status.st_uid == ::geteuid())
     return "";
-  return fmt::format(": it belongs to user {}", status.st_uid);
+  return fmt::format(": it belongs to {}", linux::owner_name(status.st_uid));
 }
 
 // The kind of an entry that is no directory: "a symlink", "a file". Otherwise "".
@@ -167,8 +168,8 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   // In a shared state root, another user may have made a directory of this name after a `delete`.
   OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
   if (status.st_uid != ::geteuid())
-    return refuse("the container was deleted while it was made: {} belongs to user {} now",
-                  path.string(), status.st_uid);
+    return refuse("the container was deleted while it was made: {} belongs to {} now",
+                  path.string(), linux::owner_name(status.st_uid));
   return StateDirectory(std::move(path), std::move(*directory));
 }
 

@@ -152,6 +152,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/namespaces/namespaces.cpp",
      "the text of an error; own id maps, before anything is mounted"},
     {"linux/files/mountinfo.cpp", "the text of an error"},
+    {"linux/files/owner_name.cpp", "own id map, for the text of an error"},
     {"linux/process/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
     {"bundle/config/default_config.cpp", "text of the template"},

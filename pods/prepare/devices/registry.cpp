@@ -12,6 +12,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/owner_name.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/documents/model/device_names.hpp"
 #include "pods/documents/source.hpp"
@@ -28,8 +29,8 @@ constexpr std::size_t kMostShown = 20;    // names in a message
 /// does not map root to root, the owner of a file of the host's root is not known.
 Result<void> check_owner(const struct stat& info) {
   if (linux::is_root_outside() && info.st_uid != 0)
-    return refuse("it belongs to user {}: it must belong to root, because its hooks run as root",
-                  info.st_uid);
+    return refuse("it belongs to {}: it must belong to root, because its hooks run as root",
+                  linux::owner_name(info.st_uid));
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("its mode {:04o} lets others write: chmod go-w", info.st_mode & 07777);
   return {};
@@ -39,8 +40,9 @@ Result<void> check_owner(const struct stat& info) {
 /// directory with the sticky bit, others cannot replace what they do not own.
 Result<void> check_way(const struct stat& info, const std::string& name) {
   if (linux::is_root_outside() && info.st_uid != 0)
-    return refuse("the {} {} on the way belongs to user {}: it must belong to root",
-                  S_ISLNK(info.st_mode) ? "symlink" : "directory", name, info.st_uid);
+    return refuse("the {} {} on the way belongs to {}: it must belong to root",
+                  S_ISLNK(info.st_mode) ? "symlink" : "directory", name,
+                  linux::owner_name(info.st_uid));
   const bool is_shared = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0;
   if (S_ISDIR(info.st_mode) && is_shared)
     return refuse("the directory {} on the way has the mode {:04o}, which lets others write", name,

@@ -100,13 +100,8 @@ std::optional<timespec> parse_time(std::string_view text) {
   return timespec{.tv_sec = at.time_since_epoch().count() - *zone, .tv_nsec = *fraction};
 }
 
-std::string format_line(const timespec& time, Stream stream, std::string_view text, bool whole) {
-  std::string line = format_time(time);
-  line += stream == Stream::kStdout ? " stdout " : " stderr ";
-  line += whole ? "F " : "P ";
-  line += text;
-  line += '\n';
-  return line;
+std::string line_head(const timespec& time, Stream stream) {
+  return format_time(time) + (stream == Stream::kStdout ? " stdout " : " stderr ");
 }
 
 std::optional<LogLine> parse_line(std::string_view line) {

@@ -26,8 +26,9 @@ std::string format_time(const timespec& time);
 /// Parses RFC 3339 with 0 to 9 digits of fraction and any zone. Returns nullopt for another text.
 std::optional<timespec> parse_time(std::string_view text);
 
-/// One line of the log file in CRI's format, with its line break: "TIME stdout F TEXT\n".
-std::string format_line(const timespec& time, Stream stream, std::string_view text, bool whole);
+/// The beginning of a line of the log file in CRI's format: "TIME stdout ". "F TEXT" and a line
+/// break follow, or "P TEXT" and a line break for a piece of a line that goes on.
+std::string line_head(const timespec& time, Stream stream);
 /// Parses a line of the log file without its line break. Returns nullopt if the line is damaged.
 std::optional<LogLine> parse_line(std::string_view line);
 

@@ -10,15 +10,15 @@
 
 namespace ocirun::pods {
 
-LogWriter::LogWriter(Fd directory, std::string name, LogLimits limits, OnLine on_line)
+LogWriter::LogWriter(Fd directory, std::string name, LogLimits limits, OnLines on_lines)
     : directory_(directory),
       name_(std::move(name)),
       limits_(limits),
-      on_line_(std::move(on_line)) {}
+      on_lines_(std::move(on_lines)) {}
 
 Result<LogWriter> LogWriter::open(Fd directory, std::string name, LogLimits limits,
-                                  OnLine on_line) {
-  LogWriter writer(directory, std::move(name), limits, std::move(on_line));
+                                  OnLines on_lines) {
+  LogWriter writer(directory, std::move(name), limits, std::move(on_lines));
   OCIRUN_TRY(writer.open_current());
   return writer;
 }
@@ -36,19 +36,28 @@ Result<void> LogWriter::open_current() {
 }
 
 Result<void> LogWriter::write(Stream stream, std::string_view bytes, timespec now) {
-  std::string& text = unfinished_[static_cast<std::size_t>(stream)].text;
+  const std::string head = line_head(now, stream);
+  Unfinished& left = unfinished_[static_cast<std::size_t>(stream)];
   while (!bytes.empty()) {
-    const std::size_t line = std::min(bytes.find('\n'), bytes.size());
-    const std::size_t taken = std::min(line, kLongestPiece - text.size());
-    text.append(bytes.substr(0, taken));
-    bytes.remove_prefix(taken);
-    const bool whole = bytes.starts_with('\n');
-    if (whole) bytes.remove_prefix(1);
+    const std::size_t room = kLongestPiece - left.text.size();
+    const std::size_t taken = std::min(bytes.substr(0, room + 1).find('\n'), room);
     // A full piece waits for the next byte, which may be the line break.
-    if (!whole && bytes.empty()) break;
-    add(stream, text, whole, now);
-    text.clear();
+    if (taken >= bytes.size()) {
+      left.text += bytes;
+      break;
+    }
+    const bool whole = bytes[taken] == '\n';
+    if (left.text.empty()) {
+      add(head, bytes.substr(0, taken), whole);
+    } else {
+      left.text += bytes.substr(0, taken);
+      add(head, left.text, whole);
+      left.text.clear();
+    }
+    left.has_piece = !whole;
+    bytes.remove_prefix(taken + (whole ? 1 : 0));
   }
+  show(stream);
   return report(store());
 }
 
@@ -56,28 +65,35 @@ Result<void> LogWriter::flush(timespec now) {
   for (const Stream stream : {Stream::kStdout, Stream::kStderr}) {
     Unfinished& left = unfinished_[static_cast<std::size_t>(stream)];
     if (left.text.empty() && !left.has_piece) continue;
-    add(stream, left.text, true, now);
-    left.text.clear();
+    add(line_head(now, stream), left.text, true);
+    left = {};
+    show(stream);
   }
   return report(store());
 }
 
-void LogWriter::add(Stream stream, std::string_view text, bool whole, const timespec& now) {
-  if (on_line_) on_line_(stream, text, whole);
-  records_ += format_line(now, stream, text, whole);
-  unfinished_[static_cast<std::size_t>(stream)].has_piece = !whole;
+void LogWriter::add(std::string_view head, std::string_view text, bool whole) {
+  records_ += head;
+  records_ += whole ? "F " : "P ";
+  records_ += text;
+  records_ += '\n';
+  if (!on_lines_) return;
+  shown_ += text;
+  shown_ += '\n';
+}
+
+void LogWriter::show(Stream stream) {
+  if (!shown_.empty()) on_lines_(stream, shown_);
+  shown_.clear();
 }
 
 Result<void> LogWriter::store() {
   const std::string records = std::exchange(records_, {});
   std::string_view rest = records;
   while (!rest.empty()) {
-    std::size_t fits = 0;
-    for (std::size_t end = rest.find('\n'); end != std::string_view::npos;
-         end = rest.find('\n', end + 1)) {
-      if (size_ + end + 1 > limits_.bytes) break;
-      fits = end + 1;
-    }
+    const std::size_t room = limits_.bytes - std::min(limits_.bytes, size_);
+    std::size_t fits = rest.size();
+    if (fits > room) fits = room == 0 ? 0 : rest.rfind('\n', room - 1) + 1;
     if (fits == 0 && size_ > 0) {
       OCIRUN_TRY(rotate());
       continue;

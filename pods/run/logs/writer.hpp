@@ -24,13 +24,13 @@ inline constexpr std::size_t kLongestPiece = 16 << 10;
 /// thread.
 class LogWriter {
  public:
-  using OnLine = std::function<void(Stream, std::string_view text, bool whole)>;
+  using OnLines = std::function<void(Stream, std::string_view lines)>;
 
-  /// Opens or makes the log. `directory` must outlive the writer. `on_line` gets each line and each
-  /// piece, even if the file cannot be written. Errors: NAME.log is not a regular file; those of
-  /// open(2).
+  /// Opens or makes the log. `directory` must outlive the writer. `on_lines` gets the text of the
+  /// lines and pieces of lines of each call, each with a line break, even if the file cannot be
+  /// written. Errors: NAME.log is not a regular file; those of open(2).
   static Result<LogWriter> open(Fd directory, std::string name, LogLimits limits,
-                                OnLine on_line = {});
+                                OnLines on_lines = {});
 
   /// Takes bytes from a pipe, and writes the lines that they complete. After an error (ENOSPC …)
   /// the lines of this call are lost. Returns only the first of several errors in a row.
@@ -39,8 +39,9 @@ class LogWriter {
   Result<void> flush(timespec now);
 
  private:
-  LogWriter(Fd directory, std::string name, LogLimits limits, OnLine on_line);
-  void add(Stream stream, std::string_view text, bool whole, const timespec& now);
+  LogWriter(Fd directory, std::string name, LogLimits limits, OnLines on_lines);
+  void add(std::string_view head, std::string_view text, bool whole);
+  void show(Stream stream);
   Result<void> store();
   Result<void> append(std::string_view records);
   Result<void> rotate();
@@ -55,12 +56,13 @@ class LogWriter {
   Fd directory_;
   std::string name_;
   LogLimits limits_;
-  OnLine on_line_;
+  OnLines on_lines_;
   UniqueFd file_;
   std::uint64_t size_ = 0;  // of the file, up to the last whole line
   bool is_torn_ = false;    // the file ends within a line
   bool has_failed_ = false;
   std::string records_;  // not yet in the file
+  std::string shown_;    // not yet given to on_lines_
   std::array<Unfinished, 2> unfinished_;
 };
 

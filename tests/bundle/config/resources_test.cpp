@@ -93,7 +93,13 @@ BOOST_AUTO_TEST_CASE(cpu_limits) {  // R-20 … R-25
   BOOST_TEST(*cpu.mems == "0-7");
   BOOST_TEST(*cpu.idle == 1);
   constexpr Mistake kMistakes[] = {
-      {R"({"cpu": {"quota": 10, "burst": 11}})", "/cpu/burst", "11 is more than the quota 10"},
+      {R"({"cpu": {"quota": 1000, "burst": 1001}})", "/cpu/burst",
+       "1001 is more than the quota 1000"},
+      {R"({"cpu": {"quota": -9}})", "/cpu/quota",
+       "from 1000 to 17592186044415 microseconds, or -1 for no limit, not -9"},
+      {R"({"cpu": {"quota": 999}})", "/cpu/quota", "-1 for no limit, not 999"},
+      {R"({"cpu": {"quota": 17592186044416}})", "/cpu/quota", "not 17592186044416"},
+      {R"({"cpu": {"burst": 17592186044416}})", "/cpu/burst", "from 0 to 17592186044415"},
       {R"({"cpu": {"shares": -1}})", "/cpu/shares", "not -1"},
       {R"({"cpu": {"cpus": "3-2"}})", "/cpu/cpus", "list \"3-2\""},
       {R"({"cpu": {"mems": "a"}})", "/cpu/mems", "list \"a\""},

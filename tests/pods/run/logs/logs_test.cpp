@@ -74,6 +74,55 @@ BOOST_AUTO_TEST_CASE(any_bytes_and_a_line_of_a_mebibyte_come_through) {
   BOOST_TEST((lines[2].text == std::string(kLongestPiece, 'y') && lines[2].whole));
 }
 
+BOOST_AUTO_TEST_CASE(lines_do_not_depend_on_the_blocks_in_which_they_come) {
+  constexpr std::size_t kMost = kLongestPiece;
+  std::string bytes, records;
+  for (const std::size_t size : {0UZ, 1UZ, kMost - 1, kMost, kMost + 1, 2 * kMost, 2 * kMost + 1}) {
+    const std::string text(size, 'x');
+    bytes += text + "\n";
+    std::string_view rest = text;
+    for (; rest.size() > kMost; rest.remove_prefix(kMost))
+      records += record(" stdout P " + std::string(rest.substr(0, kMost)));
+    records += record(" stdout F " + std::string(rest));
+  }
+  for (const std::size_t block : {1UZ, 7UZ, 4096UZ, kMost, kMost + 1, bytes.size()}) {
+    Scene scene;
+    auto writer = scene.writer();
+    for (std::string_view rest = bytes; !rest.empty();
+         rest.remove_prefix(std::min(block, rest.size())))
+      must(writer.write(Stream::kStdout, rest.substr(0, block), kNow));
+    BOOST_TEST((slurp(scene / "web.log") == records), "blocks of " << block << " bytes");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_block_fills_several_files_to_the_last_line_that_fits) {
+  Scene scene;
+  const std::size_t line = record(" stdout F abc").size();
+  auto writer = scene.writer({.bytes = 2 * line, .files = 4});
+  must(writer.write(Stream::kStdout, "aaa\nbbb\nccc\nddd\neee\nfff\nggg\n", kNow));
+  BOOST_TEST(scene.text() == "aaa\nbbb\nccc\nddd\neee\nfff\nggg\n");
+  BOOST_TEST(slurp(scene / "web.log") == record(" stdout F ggg"));
+  BOOST_TEST(slurp(scene / "web.log.1") == record(" stdout F eee") + record(" stdout F fff"));
+  BOOST_TEST(scene.names().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(lines_are_shown_once_a_call) {
+  Scene scene;
+  std::vector<std::string> shown;
+  auto writer =
+      must(LogWriter::open(scene.directory, "web", {}, [&](Stream stream, std::string_view lines) {
+        shown.push_back((stream == Stream::kStdout ? "out " : "err ") + std::string(lines));
+      }));
+  must(writer.write(Stream::kStdout, "a\nb\nc", kNow));
+  must(writer.write(Stream::kStderr, "d", kNow));
+  must(writer.write(Stream::kStdout, std::string(kLongestPiece, 'x'), kNow));
+  must(writer.flush(kNow));
+  const std::string piece = "c" + std::string(kLongestPiece - 1, 'x');
+  BOOST_TEST(shown == (std::vector<std::string>{"out a\nb\n", "out " + piece + "\n", "out x\n",
+                                                "err d\n"}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_file_that_would_be_three_bytes_too_large_is_rotated) {
   Scene scene;
   const std::string line = record(" stdout F abc");
