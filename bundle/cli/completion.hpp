@@ -19,7 +19,7 @@ struct Candidate {
   std::string word, help = {};
 };
 
-/// What the names are wanted for.
+/// Which names are asked for, such as those of the running containers, and for which command line.
 struct Question {
   Completes completes = Completes::kNothing;  // kContainer or a later one
   bool (*wanted)(Status) = nullptr;           // of containers; nullptr: of any status
@@ -29,14 +29,17 @@ struct Question {
 /// The names that a program knows of, in any order.
 using Names = std::vector<Candidate> (*)(const Question&);
 
-/// Reads the options before the command, and passes mistakes over. Returns the index of the
-/// command.
+/// Passes the options at the beginning of `words` to `before`, up to the first word that is no
+/// option: the name of the command. Mistakes in options are ignored. Returns the index of that
+/// word, or words.size().
 std::size_t read_before(Reader& before, std::span<const std::string> words);
 
-/// What can take the place of the last of the `words`, a line "WORD\tHELP" or "WORD" for each; a
-/// line ":files" or ":directories" if the shell has to offer these itself. "": nothing. Each WORD
-/// is a whole word of the command line, as "--format=json"; one that ends in ":" goes on. Mistakes
-/// in the words before are passed over.
+/// The candidates for the last of `words`, which the user has begun to type and which may be empty.
+/// The words before it are the command line so far; mistakes in them are ignored. Each candidate is
+/// a line "WORD\tHELP", or "WORD" if it has no help. WORD replaces the whole last word: behind
+/// "--format=j" it is "--format=json". Behind a WORD that ends in ":" the shell adds no space,
+/// because the user types on. The line ":files" or ":directories" makes the shell add the names of
+/// files or directories. "": there are no candidates.
 std::string completion_text(const Program& program, Names names,
                             std::span<const std::string> words);
 

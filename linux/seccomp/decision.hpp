@@ -57,14 +57,15 @@ bool is_more_severe(std::uint32_t answer, std::uint32_t other);
 Result<std::vector<Interval>> decide(std::uint32_t architecture, const PreparedProfile& profile,
                                      std::vector<std::string>& warnings);
 
-/// The system call numbers of `architecture` (SCMP_ARCH_*) that are newer than the profile; the
-/// filter answers ENOSYS to them (S-11). The profile's author could not list such calls. A newer
-/// libc tries newer calls and falls back to older ones on ENOSYS, but not on the EPERM (or the
-/// kill) of a default action: glibc's clone3 and faccessat2 broke programs in this way.
+/// The system calls that are newer than the profile, so that its author could not list them. The
+/// filter answers ENOSYS to them (S-11), as an older kernel does: libc then uses an older call. To
+/// the EPERM of a default action libc does not react so: programs broke when glibc began to call
+/// clone3 and faccessat2.
 ///
-/// Newer are the numbers above the greatest number in `named`, which are the profile's calls there,
-/// and above seccomp(2), as far as the kernel assigns numbers in order. Empty when the profile
-/// names no call, and when the default action lets system calls through or returns ENOSYS itself.
+/// A new call gets the next free number. So the newer calls are those with a number above all in
+/// `named`, the calls of the profile as numbers of `architecture` (SCMP_ARCH_*). A call up to
+/// seccomp(2) (Linux 3.17) is never newer: a profile without it leaves it out on purpose. Empty if
+/// the profile names no call, or if its default action allows calls or answers ENOSYS itself.
 std::vector<Interval> newer_syscalls(const SeccompProfile& profile, std::uint32_t architecture,
                                      std::span<const Interval> named);
 

@@ -47,14 +47,16 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
 /// Cgroup::create() failed, and the errno of its error gives the reason.
 enum class Obstacle { kNoHierarchy, kRefused };
 
-/// Decides whether a container runs although its cgroup could not be made because of `cause`. If
-/// this succeeds, the container runs without a cgroup of its own. First case: is_lenient(), and the
-/// host has no writable cgroup filesystem (EROFS) or the caller lacks the rights (EACCES, EPERM).
-/// Second case: the host has no writable cgroup filesystem, the document asks for no limit, and
-/// --rootless=false was not given. A warning then names the limits that have no effect; without
-/// such limits, an ordinary user's message goes to the debug log. Otherwise the result is `cause`
-/// with advice. A transient cause (EMFILE; see is_transient()) is always an error, because it says
-/// nothing about cgroups.
+/// Called when the container's cgroup could not be made, because of `cause`. On success the
+/// container runs without a cgroup of its own; on an error it does not run. Success is one of:
+///  * The caller may go without limits (is_lenient()), and the host has no cgroup filesystem that
+///    can be written (kNoHierarchy, EROFS), or the caller may not write there (EACCES, EPERM).
+///  * The host has no such filesystem, the document asks for no limit, so that nothing is lost, and
+///    --rootless=false was not given.
+/// The log then names the limits that have no effect, as a warning. If there are none, root is
+/// warned that there is no cgroup, and for an ordinary user this is a message for debugging.
+/// Errors: `cause` with advice. A transient cause (EMFILE; see is_transient()) is always an error,
+/// because it says nothing about cgroups.
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log);

@@ -18,10 +18,12 @@ class LayerTree {
 
   /// Adds an entry, or replaces the one of the same name. Reads a file's content from `archive`.
   Result<void> add(const TarEntry& entry, TarReader& archive);
-  /// Completes all directories. Directories that the archive does not list get their attributes
-  /// only now, because a later whiteout may decide about them. Times are set last, because each new
-  /// entry changes those of its directory. So are default ACLs, which would have changed the modes
-  /// of new entries.
+  /// Called after the last add(): sets what directories could not get before.
+  /// An archive may hold "a/b" and no entry for "a". Then "a" gets the attributes of "a" in the
+  /// layers below (owner, mode, times, ACLs), unless an entry of this archive deletes that one (a
+  /// whiteout), and such an entry may come last. The times of each directory are set here, because
+  /// a new entry in it changes them, and its default ACL, because it changes the modes of new
+  /// entries.
   Result<void> finish();
 
   const UnpackedLayer& sums() const { return sums_; }
