@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
-#include "pods/prepare/given.hpp"
+#include "pods/prepare/complete.hpp"
 
 namespace ocirun::pods {
 

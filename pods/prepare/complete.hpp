@@ -1,13 +1,36 @@
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
+#include "pods/documents/workload.hpp"
 #include "pods/prepare/given.hpp"
 #include "pods/prepare/plan/ports.hpp"
 
 namespace ocirun::pods {
+
+/// A workload with the options that complete its document. Only complete() makes one: what takes a
+/// Completed cannot come before the options.
+class Completed {
+ public:
+  const Workload& workload() const { return workload_; }
+  const Pod& pod() const { return workload_.pod; }
+  const Given& given() const { return given_; }
+  /// The address of the metadata service is known when the service listens.
+  void set_metadata_url(std::string url) { workload_.pod.metadata_url = std::move(url); }
+
+ private:
+  friend Result<Completed> complete(Workload workload, Given given, const HostPath& data,
+                                    const std::vector<Published>& published, Audience audience);
+  Completed(Workload workload, Given given)
+      : workload_(std::move(workload)), given_(std::move(given)) {}
+
+  Workload workload_;
+  Given given_;
+};
 
 /// Completes a workload without problems: keeps its claims below `data`, the directory of --data,
 /// if it will run on this machine; applies `given`, and then `published`, whose ports may be those

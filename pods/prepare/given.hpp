@@ -70,26 +70,4 @@ Result<void> check_given(const Given& given, const Workload& workload,
 /// profile of Kubernetes' type Localhost cannot be read.
 Result<SeccompChoice> seccomp_of(const Container& container, const Given& given);
 
-struct Published;
-
-/// A workload with the options that complete its document. Only complete() makes one: what takes a
-/// Completed cannot come before the options.
-class Completed {
- public:
-  const Workload& workload() const { return workload_; }
-  const Pod& pod() const { return workload_.pod; }
-  const Given& given() const { return given_; }
-  /// The address of the metadata service is known when the service listens.
-  void set_metadata_url(std::string url) { workload_.pod.metadata_url = std::move(url); }
-
- private:
-  friend Result<Completed> complete(Workload workload, Given given, const HostPath& data,
-                                    const std::vector<Published>& published, Audience audience);
-  Completed(Workload workload, Given given)
-      : workload_(std::move(workload)), given_(std::move(given)) {}
-
-  Workload workload_;
-  Given given_;
-};
-
 }  // namespace ocirun::pods

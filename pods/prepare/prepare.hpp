@@ -9,9 +9,9 @@
 
 #include "linux/files/safe_dir.hpp"
 #include "pods/documents/workload.hpp"
+#include "pods/prepare/complete.hpp"
 #include "pods/prepare/devices.hpp"
 #include "pods/prepare/files.hpp"
-#include "pods/prepare/given.hpp"
 #include "pods/prepare/plan/bundle.hpp"
 #include "pods/prepare/root.hpp"
 #include "pods/prepare/volumes.hpp"
