@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(process_numbers_are_free_unless_the_container_has_a_pid_nam
 BOOST_AUTO_TEST_CASE(sources_of_binds_exist) {
   Pair pair;
   pair.config.mounts[1].source = pair.scratch / "missing";
-  check_one(pair.document_with_host(), "/mounts/1: open " + pair.scratch / "missing");
+  check_one(pair.document_with_host(), "/mounts/1: open the source " + pair.scratch / "missing");
   pair.config.mounts[1].remount = true;
   check_none(pair.document_with_host());
 }
