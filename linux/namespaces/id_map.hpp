@@ -2,24 +2,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "linux/files/id_mappings.hpp"
 
 namespace ocirun::linux {
-
-/// One line of /proc/PID/uid_map: the `size` ids from `container_id` on correspond to those from
-/// `host_id` on.
-struct IdMapping {
-  std::uint32_t container_id = 0;
-  std::uint32_t host_id = 0;
-  std::uint32_t size = 0;
-  friend bool operator==(const IdMapping&, const IdMapping&) = default;
-};
 
 /// The two maps of a user namespace or of an id-mapped mount (L-9, M-8).
 struct IdMap {
@@ -38,12 +28,6 @@ inline constexpr std::size_t kMaxIdMappings = 340;
 
 /// Errors: a size of 0, ids beyond 2^32-2, overlaps on either side, more than kMaxIdMappings lines.
 Result<void> check_id_mappings(const std::vector<IdMapping>& mappings);
-
-/// Reads a uid_map or gid_map file: `path` below the directory `at`, such as "self/uid_map" below a
-/// procfs. Errors: the file cannot be opened or read.
-Result<std::vector<IdMapping>> read_id_map(Fd at, const std::string& path);
-/// Parses the text of a uid_map or gid_map file.
-std::vector<IdMapping> parse_id_map(std::string_view text);
 
 /// Writes the maps of the process `pid`. `procfs` is a directory descriptor of a verified procfs,
 /// and `pid` is a number in its pid namespace. A map is written by newuidmap(1) or newgidmap(1)
