@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/process/capabilities.hpp"
 
@@ -44,7 +45,7 @@ void each_piece(std::string_view text, Callable&& word) {
 
 bool stands_for_something_else(std::string_view word) {
   return std::ranges::any_of(word, [](char c) { return c >= 'A' && c <= 'Z'; }) &&
-         std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+         std::ranges::none_of(word, linux::is_lower);
 }
 
 /// `text`: the value of the option, or the operands of the command.

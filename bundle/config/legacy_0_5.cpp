@@ -1,4 +1,5 @@
 #include "bundle/config/sections.hpp"
+#include "linux/base/letters.hpp"
 
 #include <fmt/core.h>
 
@@ -182,9 +183,7 @@ void check_platform(const Node& platform, Report& report) {  // SD-2
                                comma_list(kArchitectures)));
 }
 
-bool is_name_letter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_name_letter(char c) { return linux::is_alphanumeric(c) || c == '_'; }
 
 }  // namespace
 

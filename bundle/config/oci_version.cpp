@@ -9,9 +9,7 @@ namespace {
 
 using linux::is_digit;
 
-bool is_identifier_letter(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
-}
+bool is_identifier_letter(char c) { return linux::is_alphanumeric(c) || c == '-'; }
 
 /// Takes a number without leading zeros off the front of `text`.
 bool take_number(std::string_view& text, std::uint64_t& out) {

@@ -1,4 +1,5 @@
 #include "bundle/json/report.hpp"
+#include "linux/base/letters.hpp"
 
 #include <fmt/core.h>
 
@@ -99,7 +100,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string upper(std::string_view word) {
   std::string out(word);
   for (char& c : out)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (linux::is_lower(c)) c = static_cast<char>(c - 'a' + 'A');
   return out;
 }
 

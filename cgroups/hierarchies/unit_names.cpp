@@ -1,4 +1,5 @@
 #include "cgroups/hierarchies/unit_names.hpp"
+#include "linux/base/letters.hpp"
 
 #include <algorithm>
 
@@ -11,8 +12,7 @@ constexpr std::string_view kSlice = ".slice", kScope = ".scope";
 constexpr std::size_t kLongestUnit = 255;
 
 bool is_unit_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view(":-_.\\@").find(c) != std::string_view::npos;
+  return linux::is_alphanumeric(c) || std::string_view(":-_.\\@").find(c) != std::string_view::npos;
 }
 
 bool is_unit_name(std::string_view unit, std::string_view suffix) {

@@ -1,4 +1,5 @@
 #include "cgroups/plan/plan.hpp"
+#include "linux/base/letters.hpp"
 
 #include <fmt/format.h>
 
@@ -231,7 +232,7 @@ bool is_page_size(std::string_view text) {
       std::string_view("KMG").find(text[text.size() - 2]) == std::string_view::npos)
     return false;
   text.remove_suffix(2);
-  return text[0] != '0' && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text[0] != '0' && std::ranges::all_of(text, linux::is_digit);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "cgroups/systemd/property.hpp"
+#include "linux/base/letters.hpp"
 
 #include <charconv>
 #include <optional>
@@ -12,8 +13,7 @@ namespace {
 constexpr std::string_view kProperty = "property";
 
 bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-_./:").find(c) != std::string_view::npos;
+  return linux::is_alphanumeric(c) || std::string_view("-_./:").find(c) != std::string_view::npos;
 }
 
 std::string encode(std::string_view text) {

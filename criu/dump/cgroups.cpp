@@ -7,6 +7,7 @@
 #include "criu/dump/directory.hpp"
 #include "criu/dump/format.hpp"
 #include "criu/dump/proto.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::runtime {
@@ -90,8 +91,7 @@ Result<ImageCgroups> read_entry(const ImageMessage& entry) {
 bool is_controller_name(std::string_view name) {
   constexpr std::string_view kOthers = "_-=.";
   return !name.starts_with('.') && std::ranges::all_of(name, [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kOthers.find(c) != std::string_view::npos;
+    return linux::is_alphanumeric(c) || kOthers.find(c) != std::string_view::npos;
   });
 }
 

@@ -1,4 +1,5 @@
 #include "pods/documents/key_documents.hpp"
+#include "linux/base/letters.hpp"
 
 #include <nettle/base64.h>
 
@@ -19,8 +20,7 @@ struct Draft {
 bool key_name(Value member) {
   const std::string_view key = member.key();
   const auto is_good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+    return linux::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
   };
   if (!key.empty() && key.size() <= 253 && std::ranges::all_of(key, is_good) && key != "." &&
       !key.starts_with(".."))

@@ -1,4 +1,5 @@
 #include "pods/export/exported.hpp"
+#include "linux/base/letters.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -226,7 +227,7 @@ std::string as_dns_label(std::string_view name) {
   std::string label;
   for (char c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool is_good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool is_good = linux::is_lower(c) || linux::is_digit(c);
     if (is_good || (!label.empty() && label.back() != '-')) label += is_good ? c : '-';
   }
   label.resize(std::min(label.size(), kLongest));

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes.hpp"
 #include "pods/prepare/plan/variables.hpp"
@@ -10,10 +11,10 @@ namespace {
 /// The name of an environment variable that every version of Kubernetes accepts.
 bool is_variable_name(std::string_view text) {
   const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+    return linux::is_letter(c) || c == '_' || c == '-' || c == '.';
   };
   return !text.empty() && is_letter(text.front()) &&
-         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || linux::is_digit(c); });
 }
 
 void add_key_reference(Translation& translation, Place place, const SecretKey& key,

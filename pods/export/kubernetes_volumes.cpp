@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "linux/base/letters.hpp"
 #include "pods/documents/model/scalars.hpp"
 #include "pods/export/kubernetes.hpp"
 
@@ -156,8 +157,7 @@ void plan_config_files(KubernetesPod& pod) {
     for (const ConfigFile& file : container->config_files) {
       std::string key = as_dns_label(container->name) + ".";
       for (const char c : file.path.substr(file.path.rfind('/') + 1)) {
-        const bool is_good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        const bool is_good = linux::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
         key += is_good ? c : '_';
       }
       key.resize(std::min<std::size_t>(key.size(), 200));

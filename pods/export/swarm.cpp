@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "linux/process/exec_limits.hpp"
 #include "pods/prepare/plan/variables.hpp"
 
@@ -10,11 +11,10 @@ namespace {
 
 /// Whether the text can be the name of a service: letters, digits, and "-" or "_" between them.
 bool is_service_name(std::string_view text, std::size_t longest) {
-  const auto is_word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !text.empty() && text.size() <= longest && is_word(text.front()) && is_word(text.back()) &&
-         std::ranges::all_of(text, [&](char c) { return is_word(c) || c == '-' || c == '_'; });
+  return !text.empty() && text.size() <= longest && linux::is_alphanumeric(text.front()) &&
+         linux::is_alphanumeric(text.back()) && std::ranges::all_of(text, [&](char c) {
+           return linux::is_alphanumeric(c) || c == '-' || c == '_';
+         });
 }
 
 /// The container's name. If Swarm refuses the name, or an earlier service has it, a similar name.

@@ -1,3 +1,4 @@
+#include "linux/base/letters.hpp"
 #include "pods/documents/model/digest.hpp"
 #include "pods/export/swarm.hpp"
 
@@ -11,7 +12,7 @@ constexpr std::size_t kDigestDigits = 8;
 std::string object_name(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, kLongestWish)) {
-    const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool is_word = linux::is_alphanumeric(c);
     if (is_word || !name.empty()) name += is_word || c == '-' || c == '.' ? c : '_';
   }
   while (!name.empty() && (name.back() == '-' || name.back() == '.' || name.back() == '_'))

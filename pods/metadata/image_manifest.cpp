@@ -2,6 +2,7 @@
 #include <map>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/text.hpp"
 #include "pods/documents/appc/types.hpp"
 #include "pods/metadata/manifest.hpp"
@@ -17,7 +18,7 @@ std::string ac_name_from(std::string_view text) {
   std::string name;
   for (const char c : text) {
     const bool is_upper = c >= 'A' && c <= 'Z';
-    const bool is_kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool is_kept = linux::is_lower(c) || linux::is_digit(c);
     if (is_upper || is_kept)
       name += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
     else if (!name.empty() && name.back() != '-')

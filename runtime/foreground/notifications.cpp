@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "linux/base/file_io.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "runtime/base/log.hpp"
@@ -74,8 +75,7 @@ bool is_plain_text(std::string_view text) {
 }
 
 bool is_digits(std::string_view text) {
-  return !text.empty() && text.size() <= kMostDigits &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.size() <= kMostDigits && std::ranges::all_of(text, linux::is_digit);
 }
 
 bool may_pass(std::string_view name, std::string_view value) {

@@ -1,5 +1,7 @@
 #include "runtime/state/container_id.hpp"
 
+#include "linux/base/letters.hpp"
+
 #include <algorithm>
 
 namespace ocirun::runtime {
@@ -8,8 +10,7 @@ namespace {
 constexpr std::size_t kMaxLength = 255;  // NAME_MAX
 
 bool is_allowed(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '+' || c == '-' || c == '.';
+  return linux::is_alphanumeric(c) || c == '_' || c == '+' || c == '-' || c == '.';
 }
 
 }  // namespace

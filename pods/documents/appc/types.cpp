@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 
@@ -14,7 +15,7 @@ bool is_in_parts(std::string_view text, std::string_view separators) {
   for (const char c : text) {
     const bool separator = separators.contains(c);
     if (separator && after_separator) return false;
-    if (!separator && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) return false;
+    if (!separator && !linux::is_lower(c) && !linux::is_digit(c)) return false;
     after_separator = separator;
   }
   return !after_separator;

@@ -2,22 +2,19 @@
 
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "linux/base/text.hpp"
 #include "pods/documents/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /// 1 to 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends.
 bool is_qualified_name(std::string_view text) {
   constexpr std::size_t kLongest = 63;
-  return !text.empty() && text.size() <= kLongest && is_word_character(text.front()) &&
-         is_word_character(text.back()) && std::ranges::all_of(text, [](char c) {
-           return is_word_character(c) || c == '-' || c == '_' || c == '.';
+  return !text.empty() && text.size() <= kLongest && linux::is_alphanumeric(text.front()) &&
+         linux::is_alphanumeric(text.back()) && std::ranges::all_of(text, [](char c) {
+           return linux::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
          });
 }
 
@@ -37,7 +34,7 @@ bool is_label_value(std::string_view text) { return text.empty() || is_qualified
 bool is_port_name(std::string_view text) {
   constexpr std::size_t kLongest = 15;
   return is_dns_label(text) && text.size() <= kLongest && !text.contains("--") &&
-         std::ranges::any_of(text, [](char c) { return c >= 'a' && c <= 'z'; });
+         std::ranges::any_of(text, linux::is_lower);
 }
 
 }  // namespace ocirun::pods

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linux/base/letters.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/process/capabilities.hpp"
 
@@ -16,7 +17,7 @@ struct CapabilityChange {
 /// Names have no case, as for containerd.
 std::string whole_name(std::string name) {
   for (char& c : name)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (linux::is_lower(c)) c = static_cast<char>(c - 'a' + 'A');
   return name == "ALL" || name.starts_with("CAP_") ? name : "CAP_" + name;
 }
 

@@ -1,4 +1,5 @@
 #include "pods/documents/model/digest.hpp"
+#include "linux/base/letters.hpp"
 
 #include <nettle/sha2.h>
 
@@ -21,7 +22,7 @@ struct AlgorithmRow {
 constexpr std::array kAlgorithms{AlgorithmRow{Algorithm::kSha256, "sha256", 64},
                                  AlgorithmRow{Algorithm::kSha512, "sha512", 128}};
 
-bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_hex_digit(char c) { return linux::is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 }  // namespace
 

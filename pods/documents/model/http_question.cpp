@@ -1,5 +1,7 @@
 #include "pods/documents/model/http_question.hpp"
 
+#include "linux/base/letters.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -7,8 +9,7 @@ namespace ocirun::pods {
 namespace {
 
 bool is_token(char c) {  // RFC 9110, section 5.6.2
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("!#$%&'*+-.^_`|~").contains(c);
+  return linux::is_alphanumeric(c) || std::string_view("!#$%&'*+-.^_`|~").contains(c);
 }
 
 bool is_header_name(std::string_view text) {

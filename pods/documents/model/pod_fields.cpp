@@ -1,4 +1,5 @@
 #include "pods/documents/model/pod_fields.hpp"
+#include "linux/base/letters.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -8,12 +9,9 @@
 namespace ocirun::pods {
 
 bool is_pod_name(std::string_view name) {
-  const auto is_letter_or_digit = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && name.size() <= kLongestPodName && is_letter_or_digit(name.front()) &&
-         is_letter_or_digit(name.back()) && std::ranges::all_of(name, [&](char c) {
-           return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+  return !name.empty() && name.size() <= kLongestPodName && linux::is_alphanumeric(name.front()) &&
+         linux::is_alphanumeric(name.back()) && std::ranges::all_of(name, [&](char c) {
+           return linux::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
          });
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "pods/documents/model/reference.hpp"
@@ -91,7 +92,7 @@ bool restart_rule(Value at, Restart& out) {
 }
 
 bool is_dns_label(std::string_view text) {
-  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const auto alphanumeric = [](char c) { return linux::is_lower(c) || linux::is_digit(c); };
   return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
          alphanumeric(text.back()) &&
          std::ranges::all_of(text, [&](char c) { return alphanumeric(c) || c == '-'; });

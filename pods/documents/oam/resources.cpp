@@ -1,3 +1,4 @@
+#include "linux/base/letters.hpp"
 #include "pods/documents/oam/application.hpp"
 
 #include <algorithm>
@@ -140,12 +141,11 @@ void refuse_kubernetes_form(Value at) {
 
 bool oam_name(Value at, std::string& out) {
   if (!string(at, out)) return false;
-  const auto is_alphanumeric = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  const auto inner = [&](char c) {
+    return linux::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
   };
-  const auto inner = [&](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; };
-  if (!out.empty() && out.size() <= 63 && is_alphanumeric(out.front()) &&
-      is_alphanumeric(out.back()) && std::ranges::all_of(out, inner))
+  if (!out.empty() && out.size() <= 63 && linux::is_alphanumeric(out.front()) &&
+      linux::is_alphanumeric(out.back()) && std::ranges::all_of(out, inner))
     return true;
   at.problem(
       "must be 1 to 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both "

@@ -90,7 +90,7 @@ constexpr auto config_files = unique_list_of(kConfigFile, by("path", &ConfigFile
 /// OAM-17
 bool port_name(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
-  if (std::ranges::all_of(out, [](char c) { return c >= 'a' && c <= 'z'; })) return true;
+  if (std::ranges::all_of(out, linux::is_lower)) return true;
   at.problem("must be lower-case letters a to z, not {}", found(at));
   return false;
 }

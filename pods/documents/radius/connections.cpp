@@ -10,9 +10,7 @@ namespace {
 using linux::is_letter;
 
 /// A character of a name of a host or of a connection.
-bool is_of_name(char c) {
-  return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-}
+bool is_of_name(char c) { return linux::is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
 
 bool is_scheme(std::string_view text) {  // RFC 3986, section 3.1
   return !text.empty() && is_letter(text.front()) &&

@@ -4,6 +4,8 @@
 
 #include "pods/documents/radius/resource.hpp"
 
+#include "linux/base/letters.hpp"
+
 namespace ocirun::pods {
 namespace {
 
@@ -129,12 +131,9 @@ bool core_volume(Value at, MountedVolume& out) {
 }  // namespace
 
 bool is_radius_name(std::string_view text) {
-  const auto alphanumeric = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
-         alphanumeric(text.back()) &&
-         std::ranges::all_of(text, [&](char c) { return alphanumeric(c) || c == '-'; });
+  return !text.empty() && text.size() <= 63 && linux::is_alphanumeric(text.front()) &&
+         linux::is_alphanumeric(text.back()) &&
+         std::ranges::all_of(text, [&](char c) { return linux::is_alphanumeric(c) || c == '-'; });
 }
 
 bool has_radius_name(Value member) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::pods {
@@ -13,8 +14,7 @@ namespace {
 /// The characters of words that need no quotes. A ";" alone would separate two commands.
 bool is_plain(char c) {
   constexpr std::string_view kOther = "/-_=.,:@+%";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         kOther.contains(c);
+  return linux::is_alphanumeric(c) || kOther.contains(c);
 }
 
 bool is_control(unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; }
