@@ -18,16 +18,17 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-enum class Presence : std::uint8_t { kOptional, kRequired };
+/// kWritten, in records (record.hpp): optional when read, and always written.
+enum class Presence : std::uint8_t { kOptional, kRequired, kWritten };
 
 /// A row that reads the JSON member `key` into one member of the struct. A std::optional stays
 /// empty if the key is absent or null.
-template <typename Struct, typename Member, typename Reader>
+template <Presence kPresence, typename Struct, typename Member, typename Reader>
 struct Field {
+  static constexpr Presence presence = kPresence;
   std::string_view key;
   Member Struct::* member;
   Reader reader;
-  Presence presence;
   void read(Value at, Struct& out) const {
     if constexpr (kIsOptional<Member>)
       reader(at, (out.*member).emplace());
@@ -37,11 +38,15 @@ struct Field {
 };
 template <typename Struct, typename Member, typename Reader>
 constexpr auto field(std::string_view key, Member Struct::* member, Reader reader) {
-  return Field<Struct, Member, Reader>{key, member, reader, Presence::kOptional};
+  return Field<Presence::kOptional, Struct, Member, Reader>{key, member, reader};
 }
 template <typename Struct, typename Member, typename Reader>
 constexpr auto required(std::string_view key, Member Struct::* member, Reader reader) {
-  return Field<Struct, Member, Reader>{key, member, reader, Presence::kRequired};
+  return Field<Presence::kRequired, Struct, Member, Reader>{key, member, reader};
+}
+template <typename Struct, typename Member, typename Reader>
+constexpr auto written(std::string_view key, Member Struct::* member, Reader reader) {
+  return Field<Presence::kWritten, Struct, Member, Reader>{key, member, reader};
 }
 /// A row whose reader may write to any member of the struct.
 template <typename Reader>
@@ -134,6 +139,8 @@ class Fields {
         rows_);
     return at.report().problem_count() == before;
   }
+
+  constexpr const std::tuple<Rows...>& rows() const { return rows_; }
 
  private:
   static_assert(sizeof...(Rows) <= 64);

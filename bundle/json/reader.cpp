@@ -99,15 +99,4 @@ void unknown_word(Value at, std::string_view what, std::span<const std::string_v
   at.problem("unknown {} {} (known: {})", what, found(at), comma_list(known));
 }
 
-bool RecordFormat::operator()(Value at, int& out) const {
-  if (at.node().kind == Node::Kind::kNatural && at.node().number > newest) {
-    at.problem(
-        "is {}, and this version of ocirun reads formats up to {}: a newer version wrote this "
-        "record, and can still use it",
-        at.node().number, newest);
-    return false;
-  }
-  return range(1, newest)(at, out);
-}
-
 }  // namespace ocirun::bundle

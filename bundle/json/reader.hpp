@@ -68,12 +68,6 @@ struct Range {
 constexpr Range range(std::int64_t least, std::uint64_t most) { return {least, most}; }
 inline constexpr Range whole_number = {std::numeric_limits<std::int64_t>::min(),
                                        std::numeric_limits<std::uint64_t>::max()};
-/// The member "format" of a record that ocirun writes for itself: 1 to `newest`. The problem of a
-/// greater number says that a newer version of ocirun wrote the record.
-struct RecordFormat {
-  std::uint64_t newest;
-  bool operator()(Value at, int& out) const;
-};
 /// Bytes, or -1 for no limit.
 inline constexpr Range bytes_or_unlimited = {-1, std::numeric_limits<std::int64_t>::max()};
 
@@ -91,13 +85,18 @@ bool gid(Value at, Gid& out);
 
 /// A list. A wrong element takes a place in `out` too, so that `out` has the document's indices.
 template <typename Reader>
-constexpr auto list_of(Reader reader) {
-  return [reader](Value at, auto& out) {
+struct List {
+  Reader element;
+  bool operator()(Value at, auto& out) const {
     if (!at.expect_list()) return false;
     bool good = true;
-    for (const Value item : at) good &= reader(item, out.emplace_back());
+    for (const Value item : at) good &= element(item, out.emplace_back());
     return good;
-  };
+  }
+};
+template <typename Reader>
+constexpr auto list_of(Reader element) {
+  return List<Reader>{element};
 }
 inline constexpr auto texts = list_of(text);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "bundle/json/record.hpp"
+
 namespace ocirun::pods::cli {
 
 Result<ChosenPods> view_pods(const PodsDirectory& pods, const std::vector<std::string>& names) {
@@ -19,7 +21,7 @@ Result<ChosenPods> view_pods(const PodsDirectory& pods, const std::vector<std::s
     auto view = view_pod(pods, name);
     // Another command may have deleted the pod meanwhile.
     if (!view && is_any && view.error().number() == ENOENT) continue;
-    if (!view && is_any && view.error().number() == kNewerRecord) {
+    if (!view && is_any && view.error().number() == bundle::kNewerRecord) {
       warn(view.error().message());
       continue;
     }

@@ -1,13 +1,8 @@
 #include "pods/images/catalogue.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 
-#include "bundle/json/read_json.hpp"
-#include "bundle/json/writer.hpp"
-#include "linux/base/file_io.hpp"
+#include "bundle/json/record.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/directories.hpp"
 #include "pods/images/fields.hpp"
@@ -24,18 +19,10 @@ constexpr std::string_view kEnding = ".json";
 constexpr std::chrono::seconds kPrunePatience{10};
 
 constexpr auto kKnownImage = bundle::exact_fields<KnownImage>(
-    bundle::required("digest", &KnownImage::digest, read_digest),
+    bundle::required("digest", &KnownImage::digest, DigestText()),
     bundle::required("names", &KnownImage::names, bundle::texts),
     bundle::required("created", &KnownImage::created, bundle::text),
-    bundle::required("layers", &KnownImage::layers, [](bundle::Value at, std::vector<Digest>& out) {
-      if (!at.expect_list()) return false;
-      bool good = true;
-      for (const bundle::Value item : at) {
-        out.emplace_back(Digest::Algorithm::kSha256, "");
-        good = read_digest(item, out.back()) && good;
-      }
-      return good;
-    }));
+    bundle::required("layers", &KnownImage::layers, bundle::list_of(DigestText())));
 
 std::string file_of(const Digest& digest) {
   return fmt::format("{}-{}{}", digest.algorithm_name(), digest.hex(), kEnding);
@@ -46,18 +33,7 @@ Result<UniqueFd> open_directory(const Store& store) {
 }
 
 Result<KnownImage> read_image(Fd directory, const std::string& file) {
-  OCIRUN_TRY_ASSIGN(const std::string text,
-                    linux::read_file(directory, file, kMaxDocument, O_NOFOLLOW));
-  return bundle::read_json<KnownImage>(file, text, kKnownImage);
-}
-
-std::string text_of(const KnownImage& image) {
-  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
-  out.begin_object().member("digest", image.digest.text()).member("names", image.names);
-  out.member("created", image.created).key("layers").begin_array();
-  for (const Digest& layer : image.layers) out.value(layer.text());
-  out.end_array().end_object();
-  return std::move(out).take();
+  return bundle::read_record(directory, file, kMaxDocument, kKnownImage);
 }
 
 }  // namespace
@@ -72,7 +48,7 @@ Result<void> remember(const Store& store, const StoredImage& image, const std::s
   known.names.push_back(name);
   known.created = image.config.created;
   known.layers = chain_ids(image.config.diff_ids);
-  return linux::replace_file(directory, file, text_of(known), 0600);
+  return bundle::replace_record(directory, file, kKnownImage, known);
 }
 
 Result<std::vector<KnownImage>> known_images(const Store& store) {

@@ -9,7 +9,7 @@ namespace ocirun::pods {
 
 /// An image in the store, as `ocirun pod images` shows it.
 struct KnownImage {
-  Digest digest{Digest::Algorithm::kSha256, ""};
+  Digest digest;
   std::vector<std::string> names;  // as documents wrote them
   std::vector<Digest> layers;      // chain ids, the base layer first
   std::string created;  // RFC 3339, of the image's configuration; "" if the image does not say it

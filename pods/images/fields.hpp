@@ -7,11 +7,17 @@
 #include <utility>
 
 #include "bundle/json/fields.hpp"
+#include "bundle/json/writer.hpp"
 #include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
 
 bool read_digest(bundle::Value at, Digest& out);
+/// The digest in records.
+struct DigestText {
+  bool operator()(bundle::Value at, Digest& out) const { return read_digest(at, out); }
+  static void write(bundle::JsonWriter& out, const Digest& digest) { out.value(digest.text()); }
+};
 bool read_descriptor(bundle::Value at, Descriptor& out);
 /// An object whose values are strings.
 bool read_annotations(bundle::Value at, Annotations& out);

@@ -66,8 +66,7 @@ bool read_rootfs_type(Value at, ImageConfig&) {
 bool read_diff_ids(Value at, ImageConfig& out) {
   if (!at.expect_list()) return false;
   bool good = true;
-  for (const Value item : at)
-    good &= read_digest(item, out.diff_ids.emplace_back(Digest::Algorithm::kSha256, ""));
+  for (const Value item : at) good &= read_digest(item, out.diff_ids.emplace_back());
   return good;
 }
 

@@ -68,7 +68,7 @@ struct LayerBlob {
   std::optional<Digest> digest;            // of the blob; archives of `docker save` have none
   std::uint64_t size = 0;                  // bytes of the blob, if `digest` is there
   std::optional<Compression> compression;  // nothing: to be told from the content
-  Digest diff_id{Digest::Algorithm::kSha256, ""};  // of the uncompressed archive
+  Digest diff_id;                          // of the uncompressed archive
 };
 
 /// The name of a layer in messages: its digest, or its file in quotes.

@@ -38,7 +38,7 @@ using Annotations = std::map<std::string, std::string>;
 /// One blob that another document refers to (descriptor.md).
 struct Descriptor {
   std::string media_type;
-  Digest digest{Digest::Algorithm::kSha256, ""};
+  Digest digest;
   std::uint64_t size = 0;  // bytes
   Annotations annotations;
   std::optional<Platform> platform;  // of a manifest in an index

@@ -13,7 +13,7 @@ namespace ocirun::pods {
 
 /// A layer in the store, which can be a lower layer of an overlay.
 struct StoredLayer {
-  Digest chain_id{Digest::Algorithm::kSha256, ""};  // names this layer and all layers below
+  Digest chain_id;  // names this layer and all layers below
   /// "layers/sha256-HEX", below the store. ".user" follows for OpaqueMark::kUser, and ".nodev" for
   /// DeviceNodes::kLeaveOut, because these options unpack the same layer to another tree.
   std::string directory;

@@ -18,7 +18,7 @@ struct ReifiedApp {
   const Container* container = nullptr;  // of the workload
   const Launch* launch = nullptr;
   const ImageConfig* image = nullptr;
-  Digest image_digest{Digest::Algorithm::kSha256, ""};
+  Digest image_digest;
 };
 
 /// A directory of the host that the operator gives for a volume or a mount point.

@@ -2,20 +2,17 @@
 
 #include <fcntl.h>
 
-#include <cerrno>
-
-#include "bundle/json/fields.hpp"
-#include "bundle/json/writer.hpp"
-#include "linux/base/file_io.hpp"
+#include "bundle/json/record.hpp"
 #include "linux/base/syscalls.hpp"
+#include "pods/images/fields.hpp"
 #include "pods/state/process_json.hpp"
 #include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-using bundle::field;
 using bundle::required;
+using bundle::written;
 
 constexpr const char* kKeptFile = "keeper.json";
 constexpr int kKeptFormat = 1;
@@ -28,20 +25,8 @@ constexpr auto kPart =
                                   required("recursive", &SubPath::recursive, bundle::flag),
                                   required("shownAt", &SubPath::shown_at, bundle::absolute_path));
 
-bool digest(bundle::Value at, Digest& out) {
-  std::string text;
-  if (!bundle::text(at, text)) return false;
-  auto parsed = Digest::parse(text);
-  if (!parsed) {
-    at.problem("{}", parsed.error().message());
-    return false;
-  }
-  out = *std::move(parsed);
-  return true;
-}
-
 constexpr auto kLayer =
-    bundle::exact_fields<StoredLayer>(required("chainId", &StoredLayer::chain_id, digest),
+    bundle::exact_fields<StoredLayer>(required("chainId", &StoredLayer::chain_id, DigestText()),
                                       required("directory", &StoredLayer::directory, bundle::text));
 
 constexpr auto kKeptContainer = bundle::exact_fields<KeptContainer>(
@@ -53,53 +38,20 @@ constexpr auto kKeptContainer = bundle::exact_fields<KeptContainer>(
     required("parts", &KeptContainer::parts, bundle::list_of(kPart)));
 
 constexpr auto kKeptPod = bundle::exact_fields<KeptPod>(
-    field("format", &KeptPod::format, bundle::RecordFormat{kKeptFormat}),
+    written("format", &KeptPod::format, bundle::RecordFormat{kKeptFormat}),
     required("keeper", &KeptPod::keeper, kProcess),
     required("metadata", &KeptPod::has_metadata, bundle::flag),
     required("locks", &KeptPod::locks, bundle::whole_number),
     required("containers", &KeptPod::containers, bundle::list_of(kKeptContainer)));
 
-void write_kept_container(bundle::JsonWriter& out, const KeptContainer& container) {
-  out.begin_object().member("name", container.name).member("program", container.program);
-  out.member("stopSignal", container.stop_signal).member("hasRoot", container.has_root);
-  out.key("layers").begin_array();
-  for (const StoredLayer& layer : container.layers)
-    out.begin_object()
-        .member("chainId", layer.chain_id.text())
-        .member("directory", layer.directory)
-        .end_object();
-  out.end_array().key("parts").begin_array();
-  for (const SubPath& part : container.parts) {
-    out.begin_object().member("volume", part.volume).member("source", part.source);
-    out.member("path", part.path).member("mayMake", part.may_make);
-    out.member("recursive", part.recursive).member("shownAt", part.shown_at).end_object();
-  }
-  out.end_array().end_object();
-}
-
 }  // namespace
 
 Result<void> write_kept_pod(Fd directory, const KeptPod& pod) {
-  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
-  out.begin_object().member("format", kKeptFormat);
-  write_process(out, "keeper", pod.keeper);
-  out.member("metadata", pod.has_metadata).member("locks", pod.locks);
-  out.key("containers").begin_array();
-  for (const KeptContainer& container : pod.containers) write_kept_container(out, container);
-  out.end_array().end_object();
-  return linux::replace_file(directory, kKeptFile, std::move(out).take(), 0600);
+  return bundle::replace_record(directory, kKeptFile, kKeptPod, pod);
 }
 
 Result<KeptPod> read_kept_pod(Fd directory) {
-  OCIRUN_TRY_ASSIGN(const std::string text,
-                    linux::read_file(directory, kKeptFile, bundle::Document::kMaxSize, O_NOFOLLOW));
-  bundle::Document document;
-  bundle::Report report;
-  KeptPod pod;
-  if (document.parse(text, report)) kKeptPod(bundle::Value(*document.root(), report), pod);
-  if (report.ok()) return pod;
-  return fail(pod.format > kKeptFormat ? kNewerRecord : EBADMSG, "{}: {}", kKeptFile,
-              bundle::first_of(report.problems(), report.problem_count()));
+  return bundle::read_record(directory, kKeptFile, bundle::Document::kMaxSize, kKeptPod);
 }
 
 KeptContainer kept_container(const ReadyContainer& ready, const StoredImage* image) {

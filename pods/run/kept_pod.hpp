@@ -33,7 +33,7 @@ struct KeptPod {
 /// Replaces keeper.json in the directory of the pod atomically.
 Result<void> write_kept_pod(Fd directory, const KeptPod& pod);
 /// Errors: ENOENT if the pod has no keeper, because its start was cut off or an older version has
-/// run it; EBADMSG: the file is damaged; kNewerRecord.
+/// run it; a damaged file; bundle::kNewerRecord.
 Result<KeptPod> read_kept_pod(Fd directory);
 
 /// A container as it was prepared, to be kept.

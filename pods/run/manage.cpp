@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "bundle/json/record.hpp"
 #include "linux/base/patience.hpp"
 #include "pods/run/kept_pod.hpp"
 #include "pods/run/networks/membership.hpp"
@@ -50,7 +51,7 @@ Result<void> take_down(const PodDirectory& directory, const PodRecord& record,
   keep_error(end_process(record, record.holder));
   if (const auto kept = read_kept_pod(directory.fd()))
     keep_error(end_process(record, kept->keeper));
-  else if (kept.error().number() == kNewerRecord || is_transient(kept.error().number()))
+  else if (kept.error().number() == bundle::kNewerRecord || is_transient(kept.error().number()))
     keep_error(std::unexpected(kept.error()));
   keep_error(leave_network(directory));
   if (!record.slice.empty())
@@ -86,7 +87,8 @@ constexpr std::chrono::seconds kPatienceAfterGrace{60};  // for what is removed 
 /// the record.
 Result<PodRecord> record_of(const PodDirectory& directory) {
   auto record = read_record(directory.fd());
-  if (record || is_transient(record.error().number()) || record.error().number() == kNewerRecord)
+  if (record || is_transient(record.error().number()) ||
+      record.error().number() == bundle::kNewerRecord)
     return within(std::move(record), "pod {}", directory.name());
   PodRecord empty;
   empty.name = directory.name();

@@ -208,9 +208,9 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record) {
   const auto kept = read_kept_pod(directory.fd());
   const auto keeper =
       kept ? Keeper::find(kept->keeper) : Result<Keeper>(std::unexpected(kept.error()));
-  const int error = keeper ? 0 : keeper.error().number();
-  // Any other error may be over the next time.
-  if (error == ENOENT || error == ESRCH || error == ENOSYS || error == EBADMSG)
+  // 0: keeper.json is damaged. An error that is not listed may be over the next time.
+  constexpr int kLasting[] = {0, ENOENT, ESRCH, ENOSYS};
+  if (!keeper && std::ranges::count(kLasting, keeper.error().number()) != 0)
     remains.why_not = keeper.error().message();
   else if (!keeper)
     return std::unexpected(keeper.error());

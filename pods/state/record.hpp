@@ -62,9 +62,7 @@ struct PodRecord {
 };
 
 std::string record_text(const PodRecord& record);
-/// The errno of the error for a record that a newer version of ocirun wrote.
-inline constexpr int kNewerRecord = ENOTSUP;
-/// Parses the text of record_text(). Errors: another text; kNewerRecord.
+/// Parses the text of record_text(). Errors: another text; bundle::kNewerRecord.
 Result<PodRecord> parse_record(std::string_view text);
 
 /// Replaces pod.json in the directory of the pod atomically.

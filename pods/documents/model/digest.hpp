@@ -15,6 +15,8 @@ class Digest {
  public:
   enum class Algorithm { kSha256, kSha512 };
 
+  /// A digest that is not set.
+  Digest() = default;
   /// Errors: an unknown algorithm; a wrong number of digits; a character that is no such digit.
   static Result<Digest> parse(std::string_view text);
   /// `hex` must be digits as parse() wants them.
@@ -25,14 +27,13 @@ class Digest {
   const std::string& hex() const { return hex_; }
   std::string text() const;  // "sha256:…"
 
-  /// A digest without digits was never set. It equals no digest, not even another one without
-  /// digits.
+  /// A digest that is not set equals no digest, not even another one that is not set.
   friend bool operator==(const Digest& a, const Digest& b) {
     return a.algorithm_ == b.algorithm_ && a.hex_ == b.hex_ && !a.hex_.empty();
   }
 
  private:
-  Algorithm algorithm_;
+  Algorithm algorithm_ = Algorithm::kSha256;
   std::string hex_;
 };
 

@@ -7,10 +7,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "bundle/json/fields.hpp"
-#include "bundle/json/read_json.hpp"
-#include "bundle/json/writer.hpp"
-#include "linux/base/file_io.hpp"
+#include "bundle/json/record.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/directories.hpp"
@@ -22,8 +19,8 @@ namespace ocirun::pods {
 namespace {
 
 namespace sys = linux::sys;
-using bundle::field;
 using bundle::required;
+using bundle::written;
 
 constexpr const char* kNetworkFile = "network.json";
 constexpr const char* kMembers = "members";
@@ -35,24 +32,17 @@ constexpr auto kSubnet =
                                  required("globalId", &Subnet::global_id, bundle::whole_number));
 
 constexpr auto kNetwork = bundle::exact_fields<NetworkRecord>(
-    field("format", &NetworkRecord::format, bundle::RecordFormat{kNetworkFormat}),
+    written("format", &NetworkRecord::format, bundle::RecordFormat{kNetworkFormat}),
     required("bootId", &NetworkRecord::boot_id, bundle::text),
     required("holder", &NetworkRecord::holder, kProcess),
     required("subnet", &NetworkRecord::subnet, kSubnet));
 
 constexpr auto kMember = bundle::exact_fields<Member>(
-    field("format", &Member::format, bundle::RecordFormat{kNetworkFormat}),
+    written("format", &Member::format, bundle::RecordFormat{kNetworkFormat}),
     required("pod", &Member::pod, bundle::nonempty_text),
     required("bootId", &Member::boot_id, bundle::text),
     required("holder", &Member::holder, kProcess),
     required("number", &Member::number, bundle::range(kFirstMember, kLastMember)));
-
-template <typename T, typename Reader>
-Result<T> read_file_of(Fd directory, const std::string& name, const Reader& reader) {
-  OCIRUN_TRY_ASSIGN(const std::string text,
-                    linux::read_file(directory, name, kMostRecordBytes, O_NOFOLLOW));
-  return bundle::read_json<T>(name, text, reader);
-}
 
 Result<UniqueFd> open_directory_at(Fd above, const std::string& name) {
   return sys::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -124,19 +114,14 @@ Result<std::optional<NetworkDirectory>> NetworkDirectory::look(const HostPath& d
 }
 
 Result<std::optional<NetworkRecord>> NetworkDirectory::record() const {
-  auto record = read_file_of<NetworkRecord>(directory_, kNetworkFile, kNetwork);
+  auto record = bundle::read_record(directory_, kNetworkFile, kMostRecordBytes, kNetwork);
   if (record) return *std::move(record);
   if (record.error().number() == ENOENT) return std::nullopt;
   return std::unexpected(record.error().within(path_));
 }
 
 Result<void> NetworkDirectory::write(const NetworkRecord& record) const {
-  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
-  out.begin_object().member("format", kNetworkFormat).member("bootId", record.boot_id);
-  write_process(out, "holder", record.holder);
-  out.key("subnet").begin_object().member("third", record.subnet.third);
-  out.member("globalId", record.subnet.global_id).end_object().end_object();
-  return linux::replace_file(directory_, kNetworkFile, std::move(out).take(), 0600);
+  return bundle::replace_record(directory_, kNetworkFile, kNetwork, record);
 }
 
 Result<std::vector<Member>> NetworkDirectory::read_members(bool removes_dead) const {
@@ -151,7 +136,7 @@ Result<std::vector<Member>> NetworkDirectory::read_members(bool removes_dead) co
         return {};
       }));
   for (const std::string& name : names) {
-    auto member = read_file_of<Member>(*directory, name, kMember);
+    auto member = bundle::read_record(*directory, name, kMostRecordBytes, kMember);
     if (!member && member.error().number() == ENOENT) continue;  // it has left meanwhile
     if (!member) return std::unexpected(member.error().within(members_path()));
     if (runs_now(member->boot_id, member->holder))
@@ -170,12 +155,7 @@ Result<std::vector<Member>> NetworkDirectory::members_left() const { return read
 Result<void> NetworkDirectory::write(const Member& member) const {
   OCIRUN_TRY_ASSIGN(const UniqueFd directory,
                     linux::open_or_make_directory(directory_, kMembers, 0700));
-  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
-  out.begin_object().member("format", kNetworkFormat).member("pod", member.pod);
-  out.member("bootId", member.boot_id);
-  write_process(out, "holder", member.holder);
-  out.member("number", member.number).end_object();
-  return linux::replace_file(directory, member.pod, std::move(out).take(), 0600);
+  return bundle::replace_record(directory, member.pod, kMember, member);
 }
 
 Result<void> NetworkDirectory::remove_member(const std::string& pod) const {

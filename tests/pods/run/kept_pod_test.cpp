@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "bundle/json/record.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"
 
@@ -63,7 +64,10 @@ BOOST_AUTO_TEST_CASE(a_pod_without_a_keeper_and_a_file_of_a_newer_version) {
   std::string text = slurp(scratch / "keeper.json");
   text.replace(text.find("\"format\": 1"), 11, "\"format\": 2");
   ignore(scratch.file("keeper.json", text));
-  BOOST_TEST(must_fail(read_kept_pod(directory)).contains("a newer version"));
+  const auto newer = read_kept_pod(directory);
+  BOOST_REQUIRE(!newer);
+  BOOST_TEST(newer.error().number() == bundle::kNewerRecord);
+  BOOST_TEST(newer.error().message().contains("a newer version"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
