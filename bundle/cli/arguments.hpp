@@ -70,10 +70,11 @@ class Reader {
   Arguments arguments_;
   const Option* waiting_ = nullptr;
   bool has_only_operands_ = false, has_ended_twice_ = false;
-  // An option whose value may be missing, and the operand behind it, which may be meant as value.
+  // For the error that asks for --NAME=VALUE: the option without its value, and the index of the
+  // operand behind the option.
   const Option* bare_ = nullptr;
   std::size_t behind_bare_ = kAnyNumber;
-  bool was_bare_ = false;
+  bool was_bare_ = false;  // the word before was such an option
 };
 
 /// Parses the words behind a command's name. Errors: those of Reader.

@@ -70,7 +70,7 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
   const std::vector<CgroupMount> mounts = find_cgroup_mounts(mountinfo);
   Layout layout;
   // Each line describes one hierarchy: "4:memory:/path", "9:name=systemd:/path", "0::/path"
-  // (cgroups(7)). The controllers in the line tell which options of a mount are controllers.
+  // (cgroups(7)). The mount of a v1 hierarchy has the names of the middle field as options.
   for (const std::string_view line : words(own_cgroups, '\n')) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);

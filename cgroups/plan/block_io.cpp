@@ -25,8 +25,8 @@ constexpr Throttle kThrottles[] = {
 Result<void> plan_block_io_v1(const Resources& resources, Writes& writes) {
   if (!resources.block_io) return {};
   const BlockIo& io = *resources.block_io;
-  // Before Linux 5.0, the weights belong to CFQ. BFQ's files replace the files of CFQ, except those
-  // of the leaf weights.
+  // Writes a weight to the file of CFQ (before Linux 5.0) or, if the file is missing, to the file
+  // of BFQ. BFQ has no file for leaf weights.
   const auto weight = [&](std::string value, std::string pointer, const char* file,
                           std::string bfq_file) {
     writes.push_back({.controller = "blkio",

@@ -33,7 +33,7 @@ std::string unescape_path(std::string_view written);
 /// pid namespace.
 Result<std::uint64_t> mount_of(const Procfs& procfs, Fd file);
 
-/// The text of the caller's mountinfo, at most 64 MiB: a host of many containers has many mounts.
+/// Reads the mountinfo of the caller. Errors: the file has more than 64 MiB.
 Result<std::string> read_mountinfo(const Procfs& procfs);
 
 }  // namespace ocirun::linux

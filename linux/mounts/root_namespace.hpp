@@ -20,8 +20,8 @@ class MountView {
   /// Errors: those of open(2).
   static Result<MountView> of_caller(const Procfs& procfs);
 
-  /// Goes back to them from another mount namespace. Needs CAP_SYS_ADMIN in the user namespace that
-  /// owns the old mount namespace, and CAP_SYS_CHROOT.
+  /// Returns to what of_caller() found. Needs CAP_SYS_CHROOT, and CAP_SYS_ADMIN in the user
+  /// namespace that owns that mount namespace.
   Result<void> restore() const;
 
  private:

@@ -157,8 +157,8 @@ void CommandLine::forget() const {
   if (words_ == nullptr) return;
   ::explicit_bzero(words_, size_);
   kTitle.copy(words_, size_ - 1);
-  // If the last byte of the arguments is not NUL, /proc/PID/cmdline ends at the first NUL.
-  // Otherwise the file would contain all zeros of the arguments.
+  // The kernel shows /proc/PID/cmdline up to the first NUL if the last byte of the arguments is not
+  // NUL. If the last byte is NUL, the kernel shows all the zeros that were written above.
   if (words_size_ > kTitle.size() + 1) words_[words_size_ - 1] = '.';
 }
 

@@ -119,8 +119,8 @@ bool map_image(long image, const InitialStack& stack) {
     if (segment->p_type == PT_LOAD && !map_segment(image, *segment)) return false;
   prctl_mm_map map = describe_process(stack);
   map.exe_fd = static_cast<unsigned>(image);
-  // While a mapping of the executable is left, the kernel refuses with EBUSY, but not if the
-  // executable lies on an overlay. So all mappings must have been replaced above.
+  // The kernel changes the executable of a process only if no mapping of the old executable is left
+  // (EBUSY; on an overlay the kernel does not look). So the loop above has replaced all mappings.
   return system_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, address(&map), sizeof map) == 0;
 }
 

@@ -70,8 +70,8 @@ YamlPart kubernetes_mounts(const KubernetesPod& pod, const Container& container)
 /// spec of the pod.
 YamlPart kubernetes_pod_spec(const KubernetesPod& pod);
 
-/// The documents of a Knative workload, which Kubernetes with Knative reads as they are: with what
-/// the options change.
+/// Returns the documents of a Knative workload, changed as the options say. Kubernetes with Knative
+/// reads the documents.
 Result<Exported> export_knative(const ExportRequest& request);
 
 }  // namespace ocirun::pods

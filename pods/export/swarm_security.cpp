@@ -41,8 +41,8 @@ void lose_groups(Translation& translation, const Container& container) {
                        gid.value());
 }
 
-/// "USER[:GROUP]": numbers, or names that the image has. Only a securityContext can have a group
-/// without a user, and can forbid root.
+/// Writes the user as "USER[:GROUP]". Swarm takes no group without a user, and cannot forbid root:
+/// both are reported as lost.
 void add_user(Translation& translation, const Container& container, YamlPart& service) {
   if (!container.user.empty())
     service.add("user", container.group.empty()

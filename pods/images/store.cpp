@@ -171,7 +171,7 @@ class Addition {
   const ImageSource& source_;
   const Image& image_;
   const AddOptions& options_;
-  std::vector<std::string> names_;     // of the directories so far, the nearest to the top first
+  std::vector<std::string> names_;     // of the layers' directories so far, the top first
   std::vector<std::string> unpacked_;  // the later names of those that run() has unpacked
   std::string current_;                // the temporary name of the one that is being unpacked
   UnpackedLayer before_;

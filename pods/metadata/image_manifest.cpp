@@ -49,7 +49,7 @@ void write_image_ports(const ImageConfig& image, JsonWriter& out) {
   out.end_array();
 }
 
-/// Writes the app that the configuration of the image describes, unless it has no program.
+/// Writes the member `app`, unless the image has neither an entrypoint nor a command.
 void write_image_app(const ImageConfig& image, JsonWriter& out) {
   std::vector<std::string> exec = image.config.entrypoint;
   exec.insert(exec.end(), image.config.cmd.begin(), image.config.cmd.end());

@@ -27,7 +27,8 @@ struct Adopted {
 
 /// Runs the containers of a pod: the init containers one after another, then the others together.
 /// Asks probes, restarts containers, and stops them in order. Waits for events of all containers
-/// together, and for no container alone.
+/// together, and for no container alone. The table of a container's phases and events is in
+/// lifecycle.cpp.
 class Supervisor {
  public:
   /// The calling process must have a single thread, and becomes the parent of the containers'

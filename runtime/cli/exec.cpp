@@ -25,8 +25,8 @@ Result<void> read_user(const std::string& text, bundle::User& user) {
   return {};
 }
 
-// The capability does not become inheritable, because inheritable capabilities can outlive execve
-// (runc CVE-2022-29162). A capability that is inheritable already becomes ambient too.
+// Never makes the capability inheritable, because an inheritable capability can outlive execve
+// (runc CVE-2022-29162). If the process has it inheritable already, makes it ambient too.
 void add_capability(const std::string& name, bundle::Process& process, const Log& log) {
   const auto number = linux::capability_number(name);
   if (!number)

@@ -217,6 +217,7 @@ Result<void> ContainerProcess::restrict(linux::MessageSocket& parent) {
   OCIRUN_TRY(set_limits(parent));
   OCIRUN_TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
   ::umask(process_->user.umask.value_or(inheritance_.umask));
+  // Without noNewPrivileges, a filter is loaded with CAP_SYS_ADMIN, which change_identity() drops.
   if (filter_ && !process_->no_new_privileges) OCIRUN_TRY(load_filter(parent));
   OCIRUN_TRY(change_identity(sets));
   OCIRUN_TRY(die_with_parent(parent));  // the kernel clears PDEATHSIG when the ids change

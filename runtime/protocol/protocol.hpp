@@ -14,32 +14,32 @@ namespace ocirun::runtime {
 // What the parent (create, run, exec) and its child say to each other over one SOCK_SEQPACKET pair.
 //
 //   parent                      [stage]                        init
-//     │── clone3 ──────────────────►│                             │   the stage exists only where
-//     │◄───────────────── MapIds ───│  (new user, time namespace) │   needs_stage() says so;
-//     │── Go ──────────────────────►│                             │   without it, init sends MapIds
-//     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│   for a new user namespace
+//     │── clone3 ──────────────────►│                             │   needs_stage(): whether there is
+//     │◄───────────────── MapIds ───│  (new user, time namespace) │   a stage; without a stage, init
+//     │── Go ──────────────────────►│                             │   sends MapIds
+//     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────── RootMount(mount id) ─│   without a mount namespace the
-//     │   record it in the intent                                 │   mount would outlive init
+//     │◄──────────────────────────────────── RootMount(mount id) ─│   no mount namespace: the mount
+//     │   record it in intent.json, for `delete --force`          │   would outlive init
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────── OpenMount(index) │   a bind: id-mapped, or locked,
-//     │── MountTree(fd) ─────────────────────────────────────────►│   or out of reach for init;
-//     │◄──────────────────────────────────────────────── RunHooks │   no fd: the parent may not open
-//     │   move net devices; prestart, createRuntime               │   the source either
+//     │◄──────────────────────────────────────── OpenMount(index) │   id-mapped, locked, unreachable;
+//     │── MountTree(fd) ─────────────────────────────────────────►│   no fd: the parent may not open it
+//     │◄──────────────────────────────────────────────── RunHooks │
+//     │   move net devices; prestart, createRuntime               │
 //     │── Go ────────────────────────────────────────────────────►│
 //     │◄───────────────────────────────────────── HookLasts(text) │   a createContainer hook without
 //     │   warn                                                    │   timeout, every 10 s
 //     │◄────────────────────────────────────────── Terminal(ptmx) │
-//     │◄────────────────────────────────────────────── WantFilter │   compiled while init was
-//     │── Filter(program) ───────────────────────────────────────►│   mounting
+//     │◄────────────────────────────────────────────── WantFilter │   the parent compiled the filter
+//     │── Filter(program) ───────────────────────────────────────►│   while init mounted
 //     │◄─────────────────────────────────────────────── SetLimits │   raising a limit wants the
 //     │── Go ────────────────────────────────────────────────────►│   host's CAP_SYS_RESOURCE
 //     │◄───────────────────────────────────── Listener(fd number) │   the parent takes it by
 //     │── Go ────────────────────────────────────────────────────►│   pidfd_getfd
 //     │◄─────────────────────────────────────────────────── Ready │
-//     │   commit the state                                        │
-//     │── Committed ─────────────────────────────────────────────►│   init stops dying with its
-//     │◄──────────────────────────────────────────────── Detached │   parent
+//     │   commit the state                                        │   init stops dying with its
+//     │── Committed ─────────────────────────────────────────────►│   parent
+//     │◄──────────────────────────────────────────────── Detached │
 //     ▼ exits                                                     ▼ waits for `start`
 //
 //   At any time the child may send Failed(error) and exit. The end of the stream means that the

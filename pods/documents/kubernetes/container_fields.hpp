@@ -11,7 +11,7 @@ namespace ocirun::pods {
 /// member.
 bool refuse_other_container_member(Value member);
 
-/// The table of a container: the members that Kubernetes and Knative read alike, and `rows`.
+/// The table of a container. `rows` are the members that Kubernetes and Knative read differently.
 template <typename... Rows>
 constexpr auto container_fields(Rows... rows) {
   constexpr std::string_view kNoMessage = "the status of the pod has no message of the container";

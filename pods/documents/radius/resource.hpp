@@ -87,8 +87,8 @@ constexpr auto for_edition(Reader reader) {
   return [reader](Value at, auto& out) { return reader(at, kEdition, out); };
 }
 
-/// Reads the member `kind` of an object, a word of `kKinds`, on which the other members depend.
-/// `what` names the kind in messages, `known` lists the words.
+/// Reads the member `kind` of the object `at`, which must be a word of `kKinds`. Messages call the
+/// kind `what`. The message about a missing `kind` lists `known`.
 template <const auto& kKinds>
 bool read_kind(Value at, std::string_view what, std::string_view known, auto& out) {
   if (!at.expect_object()) return false;

@@ -144,7 +144,7 @@ Result<void> LayerTree::finish() {
 Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_shown) {
   OCIRUN_TRY_ASSIGN(Directory* const known, remembered(directory));
   const bool may_inherit = is_shown && !known->is_described && !known->hides_its_name;
-  bool is_below = known->is_described;  // not looked for
+  bool is_below = known->is_described;  // whose layers below are not asked
   if (may_inherit) {
     OCIRUN_TRY_ASSIGN(is_below, inherit(directory, path, *known));
   }

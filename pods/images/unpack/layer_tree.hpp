@@ -35,8 +35,8 @@ class LayerTree {
     std::string default_acl;
     bool is_described = false;  // the archive lists it
     bool is_opaque = false;
-    bool hides_its_name =
-        false;  // the attributes of the directory of the same name below are not taken either
+    bool hides_its_name = false;  // no directory of this name below shows through, or gives its
+                                  // attributes
   };
 
   LayerTree(linux::SafeDir root, const LowerLayers& below, const UnpackOptions& options)
