@@ -107,7 +107,7 @@ Result<void> ContainerRun::finish_removal(int status) {
   if (!owner_) {
     if (is_abandoned_) return refuse("the pod stops before the runtime is told to remove it");
     owner_ = Runtime::owner_of(
-        done ? Result<std::string>(command_->written()) : std::unexpected(done.error()),
+        done ? Result<std::string>(command_->written()) : std::unexpected(done.error()), record_.id,
         ready_.bundle);
     if (*owner_ == Owner::kUs || (may_exist_ && *owner_ != Owner::kOther)) {
       OCIRUN_TRY_ASSIGN(command_, services_.runtime.begin_remove(record_.id));
@@ -116,7 +116,7 @@ Result<void> ContainerRun::finish_removal(int status) {
   } else if (*owner_ != Owner::kNobody) {  // else some runtimes fail
     OCIRUN_TRY(done);
   }
-  record_.is_claimed = may_exist_ = false;
+  record_.is_claimed = record_.was_free = may_exist_ = false;
   return {};
 }
 
@@ -124,14 +124,21 @@ Result<void> ContainerRun::finish_removal(int status) {
 /// process may then remove the container that it finds by the id, if it has our bundle. If `state`
 /// fails for another reason than that the id is free, `create` will fail too.
 Result<void> ContainerRun::finish_claim(int status) {
-  if (command_->outcome(status))
-    return Runtime::owner_of(command_->written(), ready_.bundle) == Owner::kUs
-               ? refuse("the container of the last run could not be removed yet")
-               : refuse("the runtime has a container \"{}\" already, which is of somebody else",
-                        record_.id);
-  if (!command_->has_refused(status)) return command_->outcome(status);
+  const auto done = command_->outcome(status);
+  const Owner owner = Runtime::owner_of(
+      done ? Result<std::string>(command_->written()) : std::unexpected(done.error()), record_.id,
+      ready_.bundle);
+  if (owner == Owner::kUs) {  // the next step of the container removes it
+    record_.is_claimed = may_exist_ = true;
+    return refuse("the container of the last run could not be removed yet");
+  }
+  if (done)
+    return refuse("the runtime has a container \"{}\" already, which is of somebody else",
+                  record_.id);
+  if (!command_->has_refused(status)) return done;
   if (phase() != Phase::kClaiming) return {};
   record_.is_claimed = true;
+  record_.was_free = owner == Owner::kNobody;
   return services_.save();
 }
 

@@ -45,7 +45,7 @@ Result<void> take_down(const PodDirectory& directory, const PodRecord& record,
   const Runtime runtime(record.runtime);
   for (const ContainerRecord& container : record.containers)
     if (container.is_claimed)
-      keep_error(runtime.remove(container.id, bundle_path(directory, container.name), patience));
+      keep_error(runtime.remove(container, bundle_path(directory, container.name), patience));
   keep_error(end_process(record, record.metadata));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));
@@ -68,7 +68,7 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
   }
   record.supervisor = record.holder = record.forwarder = record.metadata = {};
   for (ContainerRecord& container : record.containers) {
-    if (left == Left::kNothing) container.is_claimed = false;
+    if (left == Left::kNothing) container.is_claimed = container.was_free = false;
     container.pid = 0;
     container.ready = false;
     if (container.status == ContainerStatus::kRunning) container.status = ContainerStatus::kExited;

@@ -115,20 +115,19 @@ Result<void> Runtime::kill(const std::string& id, int signal) const {
   return run({"kill", id, fmt::format("{}", signal)});
 }
 
-Result<void> Runtime::remove(const std::string& id, const std::string& bundle,
+Result<void> Runtime::remove(const ContainerRecord& container, const std::string& bundle,
                              std::chrono::seconds patience) const {
-  const auto call = [&](Result<Command> command) -> Result<std::string> {
-    if (!command) return std::unexpected(command.error());
-    command->hurry(patience);
-    return command->await();
-  };
-  const auto answer = call(begin_state(id));
-  const Owner owner = owner_of(answer, bundle);
+  OCIRUN_TRY_ASSIGN(Command asked, begin_state(container.id));
+  asked.hurry(patience);
+  const auto answer = asked.await();
+  const Owner owner = owner_of(answer, container.id, bundle);
   if (owner == Owner::kOther) return {};
-  if (owner == Owner::kUnknown)
-    return refuse("the container \"{}\" is not removed, because it may be somebody else's: {}", id,
-                  answer ? "`state` tells no bundle" : answer.error().message());
-  const auto removed = call(begin_remove(id));
+  if (owner == Owner::kUnknown && !container.was_free)
+    return refuse("the container \"{}\" is not removed, because it may be somebody else's: {}",
+                  container.id, answer ? "`state` tells no bundle" : answer.error().message());
+  OCIRUN_TRY_ASSIGN(Command removal, begin_remove(container.id));
+  removal.hurry(patience);
+  const auto removed = removal.await();
   // Some runtimes fail if there is nothing to remove.
   if (!removed && owner != Owner::kNobody) return std::unexpected(removed.error());
   return {};
@@ -165,11 +164,13 @@ Place first_word(const bundle::Node& container, const Path& path) {
 
 }  // namespace
 
-Owner Runtime::owner_of(const Result<std::string>& answer, const std::string& bundle) {
+Owner Runtime::owner_of(const Result<std::string>& answer, const std::string& id,
+                        const std::string& bundle) {
   if (!answer) {
     const std::string said = answer.error().message();
-    const bool is_nobodys = has(said, "not exist") || has(said, "o such file") ||
-                            has(said, "o such container") || has(said, "ot found");
+    // A runtime that cannot work says of other files that they do not exist.
+    const bool is_about_id = has(said, id) && (has(said, "o such file") || has(said, "ot found"));
+    const bool is_nobodys = has(said, "not exist") || has(said, "o such container") || is_about_id;
     return is_nobodys ? Owner::kNobody : Owner::kUnknown;
   }
   const auto state = parse_state(*answer, "state");

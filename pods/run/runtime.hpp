@@ -31,8 +31,10 @@ class Runtime {
   /// `state` fails if there is no container of this id. owner_of() reads the answer.
   Result<Command> begin_state(const std::string& id) const;
   /// Whose container `state` has told of: ours has the bundle at the path `bundle`. `answer`: what
-  /// `state` has written, or its error, whose text tells an id that nobody has.
-  static Owner owner_of(const Result<std::string>& answer, const std::string& bundle);
+  /// `state` has written about the container `id`, or its error, whose text tells that nobody has
+  /// the id.
+  static Owner owner_of(const Result<std::string>& answer, const std::string& id,
+                        const std::string& bundle);
   Result<Command> begin_kill(const std::string& id, int signal) const;
   /// `delete --force` kills the program if it runs. It may fail if there is no such container.
   Result<Command> begin_remove(const std::string& id) const;
@@ -55,8 +57,9 @@ class Runtime {
   Result<void> kill(const std::string& id, int signal) const;
   /// Kills the container if it runs, and removes it. Does nothing if there is no such container, or
   /// if it has another bundle than `bundle` and so is somebody else's. Waits at most `patience` for
-  /// each command. Errors: the runtime cannot tell whose it is, or cannot remove it.
-  Result<void> remove(const std::string& id, const std::string& bundle,
+  /// each command. Errors: the runtime cannot be started, cannot tell whose a container is that had
+  /// not been free (ContainerRecord::was_free), or cannot remove it.
+  Result<void> remove(const ContainerRecord& container, const std::string& bundle,
                       std::chrono::seconds patience = linux::kProgramPatience) const;
 
   /// The command line that executes `arguments` in a container, and writes the pid of the program

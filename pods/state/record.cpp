@@ -59,6 +59,7 @@ constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
     required("id", &ContainerRecord::id, bundle::nonempty_text),
     required("init", &ContainerRecord::is_init, bundle::flag),
     required("claimed", &ContainerRecord::is_claimed, bundle::flag),
+    field("wasFree", &ContainerRecord::was_free, bundle::flag),
     required("status", &ContainerRecord::status, kContainerStatus),
     required("pid", &ContainerRecord::pid, kPid),
     required("ready", &ContainerRecord::ready, bundle::flag),

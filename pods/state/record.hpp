@@ -22,7 +22,10 @@ struct ContainerRecord {
   std::string name;
   std::string id;  // the runtime's: POD.CONTAINER
   bool is_init = false;
-  bool is_claimed = false;  // the id was free before, so that a container of this id is the pod's
+  bool is_claimed = false;  // a container of this id and of the pod's bundle is the pod's
+  // Nobody had the id when it was claimed: a container that the runtime cannot describe is the
+  // pod's too, such as one whose creation was cut off.
+  bool was_free = false;
   ContainerStatus status = ContainerStatus::kWaiting;
   int pid = 0;  // of the program; 0 if the program does not run
   bool ready = false;
