@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kBetweenKills{1};
 enum class Act : std::uint8_t {
   kNever,   // the event does not come in this phase
   kNone,    // the event changes nothing
-  kMake,    // kMaking begins
+  kMake,    // kMaking begins; before it kRemoving, if the container could not be removed
   kClaim,   // kClaiming begins
   kCreate,  // kCreating begins
   kRest,    // kCreated, until kGo comes; a container that has run before goes on at once
@@ -21,9 +21,9 @@ enum class Act : std::uint8_t {
   kRun,     // kRunning
   kNote,    // the end of the program is kept until the job has ended
   kEnd,     // kRemoving begins; whether the container starts again is decided
-  kLate,    // the end of the program is recorded; the removal has begun before
+  kLate,    // the program ends after its removal has begun: the end is recorded
   kFail,    // kRemoving begins; the failure is recorded
-  kRemove,  // kRemoving begins
+  kRemove,  // kRemoving begins; an end of the program that was kept is recorded
   kDrop,    // kRemoving begins; the program has not been started
   kPurge,   // the removal begins again
   kRetry,   // the removal begins later again, unless the container is not started again
@@ -39,7 +39,7 @@ enum class Act : std::uint8_t {
   kHalt,    // kHalting: the job may end within the grace period
   kBreak,   // kHalting: the job is killed
   kHurry,   // the grace period ends earlier
-  kForget,  // the container will not start again
+  kForget,  // the container will not start again; a removal that waits begins at once
   kCut,     // the same, and the removal is killed
   kGiveUp,  // kDone
 };
@@ -80,6 +80,11 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
     case Act::kNone:
       return;
     case Act::kMake:
+      if (has_leftover_) {
+        phase_ = Phase::kRemoving;
+        decide(true, now);
+        return begin(Job::kRemove, now);
+      }
       phase_ = Phase::kMaking;
       return begin(Job::kMake, now);
     case Act::kClaim:
@@ -139,6 +144,7 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
       remove_again_ = Clock::time_point::max();
       return begin(Job::kRemove, now);
     case Act::kRetry:
+      has_leftover_ = true;
       work_.record_leftover();
       if (again_)
         remove_again_ = now + removals_.after_run_of({});
@@ -146,6 +152,7 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
         phase_ = Phase::kDone;
       return;
     case Act::kSettle:
+      has_leftover_ = false;
       removals_ = {};
       phase_ = again_ ? Phase::kWaiting : Phase::kDone;
       return;

@@ -110,6 +110,7 @@ class Lifecycle {
   bool again_ = false;            // the container will be started again when it is removed
   bool has_ended_early_ = false;  // the program has ended, and the job that starts it has not
   bool is_killed_ = false;
+  bool has_leftover_ = false;  // the container could not be removed
 };
 
 }  // namespace ocirun::pods

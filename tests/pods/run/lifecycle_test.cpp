@@ -378,6 +378,20 @@ BOOST_AUTO_TEST_CASE(a_removal_that_has_failed_is_tried_once_more_when_the_pod_s
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_is_left_is_removed_before_somebody_starts_the_container_again) {
+  Walk walk;
+  walk.work.restarts = false;
+  for (const Event event : kToRunning) walk.on(event);
+  walk.on({kEnded, kFailed});
+  walk.work.done.clear();
+  walk.on(kRestart);
+  BOOST_TEST(walk.told() == "again, remove -> removing");
+  walk.on(kDone);
+  BOOST_TEST(walk.told() == "-> waiting");
+  walk.on(kDue);
+  BOOST_TEST(walk.told() == "make -> making");
+}
+
 BOOST_AUTO_TEST_CASE(a_second_stop_cuts_a_removal_short) {
   Walk walk;
   for (const Event event : kToRunning) walk.on(event);
