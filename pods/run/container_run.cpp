@@ -100,7 +100,7 @@ void ContainerRun::add_wanted(std::vector<pollfd>& watched, Clock::time_point no
       if (stream.fd >= 0) watched.push_back(stream);
   for (const auto* command : {&command_, &signalling_})
     if (*command) (*command)->add_wanted(watched);
-  health_.add_wanted(watched);
+  health_.add_wanted(watched, now);
   if (is_up()) oom_kills_.add_wanted(watched);
 }
 

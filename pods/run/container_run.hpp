@@ -101,7 +101,9 @@ class ContainerRun final : private ContainerWork {
   int pid() const { return record_.pid; }
   const Container& container() const { return *ready_.container; }
   const ContainerRecord& record() const { return record_; }
-  Clock::time_point next_output(Clock::time_point now) const { return output_.next(now); }
+  Clock::time_point next_output(Clock::time_point now) const {
+    return std::min(output_.next(now), health_.next_output(now));
+  }
 
  private:
   Result<bool> begin(Job job) override;

@@ -137,12 +137,20 @@ Health::Clock::time_point Health::next() const {
   return next;
 }
 
-void Health::add_wanted(std::vector<pollfd>& watched) const {
+Health::Clock::time_point Health::next_output(Clock::time_point now) const {
+  Clock::time_point next = Clock::time_point::max();
+  for (const auto* question : {&startup_, &liveness_, &readiness_})
+    if (*question && (*question)->asked && (*question)->asked->pace.rests(now))
+      next = std::min(next, (*question)->asked->pace.rests_until());
+  return next;
+}
+
+void Health::add_wanted(std::vector<pollfd>& watched, Clock::time_point now) const {
   for (const auto* question : {&startup_, &liveness_, &readiness_}) {
     if (!*question || !(*question)->asked) continue;
     const Asked& asked = *(*question)->asked;
     watched.push_back({asked.child.pidfd.get(), POLLIN, 0});
-    watched.push_back({asked.output.get(), POLLIN, 0});
+    if (!asked.pace.rests(now)) watched.push_back({asked.output.get(), POLLIN, 0});
   }
 }
 

@@ -40,8 +40,10 @@ class Health {
   Verdict tick(Clock::time_point now);
   /// The next time when tick() has something to do.
   Clock::time_point next() const;
+  /// The next time when the output of a program that answers is to be read again.
+  Clock::time_point next_output(Clock::time_point now) const;
   /// Adds the descriptors that become readable with an answer.
-  void add_wanted(std::vector<pollfd>& watched) const;
+  void add_wanted(std::vector<pollfd>& watched, Clock::time_point now) const;
   /// Takes the answer of the process `pid`, which has ended, for the next tick(). Returns false if
   /// the process has asked no question.
   bool collect(int pid);

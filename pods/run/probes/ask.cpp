@@ -25,7 +25,6 @@ namespace {
 
 constexpr const char* kProgram = "ocirun-probe";
 constexpr std::size_t kMostOutput = 256;  // bytes that are kept as the reason
-constexpr int kMostPieces = 64;           // of the output that are read in a row
 
 /// The words of ocirun-probe; see probes/main.cpp.
 Result<std::vector<std::string>> words_of(const Probe& probe,
@@ -103,22 +102,38 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
     become(words,
            {.parent = parent, .network = is_exec ? Fd{-1} : network, .asks_stranger = !is_exec},
            output.writer);
-  return Asked{.child = std::move(child), .output = std::move(output.reader), .text = {}};
+  return Asked{.child = std::move(child),
+               .output = std::move(output.reader),
+               .text = {},
+               .pace = OutputPace()};
 }
 
-void hear(Asked& asked) {
+namespace {
+
+/// Reads one piece of the output. Returns whether there was one.
+bool read_piece(Asked& asked) {
   std::array<char, 4096> piece;
-  for (int pieces = 0; pieces < kMostPieces; ++pieces) {
-    const ssize_t count = ::read(asked.output.get(), piece.data(), piece.size());
-    if (count == 0) asked.output.reset();  // nobody can write any more
-    if (count <= 0) return;
-    const std::size_t room = kMostOutput - asked.text.size();
-    asked.text.append(piece.data(), std::min(static_cast<std::size_t>(count), room));
+  const ssize_t count = ::read(asked.output.get(), piece.data(), piece.size());
+  if (count == 0) asked.output.reset();  // nobody can write any more
+  if (count <= 0) return false;
+  const std::size_t room = kMostOutput - asked.text.size();
+  asked.text.append(piece.data(), std::min(static_cast<std::size_t>(count), room));
+  return true;
+}
+
+}  // namespace
+
+void hear(Asked& asked) {
+  if (asked.pace.rests(OutputPace::Clock::now())) return;
+  asked.pace.begin();
+  if (!read_piece(asked)) return;
+  while (asked.pace.has_time_left() && read_piece(asked)) {
   }
+  asked.pace.end();
 }
 
 Answer take_answer(Asked& asked) {
-  hear(asked);
+  read_piece(asked);  // also during a rest: the program may have written why it fails
   const auto status = linux::wait_for_child(asked.child.pid);
   asked.child.pid = 0;
   if (!status) return {.is_success = false, .reason = status.error().message()};

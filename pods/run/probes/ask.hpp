@@ -7,6 +7,7 @@
 
 #include "linux/process/clone.hpp"
 #include "pods/documents/model/container.hpp"
+#include "pods/run/output_pace.hpp"
 
 namespace ocirun::pods {
 
@@ -54,7 +55,8 @@ class Tally {
 struct Asked {
   linux::Child child;
   UniqueFd output;
-  std::string text;  // the first bytes that the process has written
+  std::string text;   // the first bytes that the process has written
+  OutputPace pace{};  // of the reading
 };
 
 struct Answer {

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_question_without_an_answer_in_time_is_a_failure_and_leave
   health.tick(now);
   BOOST_TEST((health.next() == now + 3s));
   std::vector<pollfd> watched;
-  health.add_wanted(watched);
+  health.add_wanted(watched, now);
   BOOST_TEST(watched.size() == 2u);
   BOOST_REQUIRE(comes_true([&] { return !slurp(scratch / "liveness.pid").empty(); }));
   BOOST_TEST(!health.tick(now + 2s).must_restart);
