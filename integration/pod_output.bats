@@ -108,3 +108,46 @@ stop_takes() {
   ((${#logs[@]} >= 3))
   [[ -z $(cat "${logs[@]}" | grep -avE '^[0-9TZ:.-]{30} std(out|err) F ([0-9]+|last)$') ]]
 }
+
+@test "the program of a probe that writes without end costs at most a tenth of a CPU" {
+  local supervisor ticks begun
+  cat >app.yaml <<'END'
+apiVersion: v1
+kind: Pod
+metadata: {name: shop}
+spec:
+  containers:
+  - name: app
+    image: base
+    command: [/bin/sh, -c, "echo ready; exec sleep 1000"]
+    livenessProbe: {exec: {command: [/bin/sh, -c, exec yes]}, periodSeconds: 1, timeoutSeconds: 60}
+END
+  run_pod --detach
+  supervisor=$(says .supervisor)
+  eventually eval "pgrep -P $supervisor >/dev/null && has_written"
+  sleep 1
+  begun=${EPOCHREALTIME/./} ticks=$(cpu_ticks "$supervisor")
+  sleep 3
+  ticks=$(($(cpu_ticks "$supervisor") - ticks)) begun=$((${EPOCHREALTIME/./} - begun))
+  echo "$ticks ticks in $begun us"
+  ((ticks - 5 <= begun * $(getconf CLK_TCK) / 10000000))
+}
+
+@test "a line on the screen never ends inside a line of another container" {
+  {
+    printf '%s\n' 'apiVersion: v1' 'kind: Pod' 'metadata: {name: shop}' spec: '  containers:'
+    echo '  - {name: a, image: base, command: [/bin/sh, -c, "x=x; while [ ${#x} -lt 200000 ]; do x=$x$x; done; printf %s $x; exec sleep 1000"]}'
+    echo '  - {name: b, image: base, command: [/bin/sh, -c, "while :; do echo login failed >&2; sleep 0.1; done"]}'
+  } >app.yaml
+  mkfifo screen && exec 7<>screen
+  "$OCIRUN" --root "$ROOT" pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" app.yaml \
+    </dev/null >screen 2>&1 3>&- 4>&- 7>&- &
+  local supervisor=$!
+  eventually eval 'grep -q xxx "data/pods/$POD/logs/"*a.log && (($(grep -c login "data/pods/$POD/logs/"*b.log) > 20))'
+  timeout 3 cat <&7 >shown || true
+  kill "$supervisor" && wait "$supervisor" || true
+  exec 7>&-
+  grep -q xxx shown
+  grep -q '^b | login failed$' shown
+  run ! grep -q 'x.*login' shown
+}

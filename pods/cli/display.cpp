@@ -1,13 +1,16 @@
 #include "pods/cli/display.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <climits>
 #include <cstdint>
-
-#include "linux/base/file_io.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -15,14 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-
-/// Returns false if `out` cannot take the piece until `deadline`.
-bool write_if_read(Fd out, std::string_view piece, Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  pollfd watched{out.value, POLLOUT, 0};
-  return ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(left, 0))) == 1 &&
-         linux::write_all(out, piece);
-}
 
 /// As many lines as a pipe with room takes without a wait; of a longer line a part.
 std::string_view piece_of(std::string_view lines) {
@@ -33,16 +28,45 @@ std::string_view piece_of(std::string_view lines) {
 
 }  // namespace
 
+// O_NONBLOCK belongs to the open file, which the caller's shell shares: so the terminal or pipe is
+// opened again. A file is never waited for, and would be written from its beginning.
+Display::Display(Fd out) : out_(out) {
+  struct stat status{};
+  if (::fstat(out.value, &status) != 0) return;
+  is_socket_ = S_ISSOCK(status.st_mode);
+  if (!S_ISCHR(status.st_mode) && !S_ISFIFO(status.st_mode)) return;
+  own_.reset(::open(fmt::format("/proc/self/fd/{}", out.value).c_str(),
+                    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+/// Returns false if the reader does not take all of `text` until `deadline`. What the reader took
+/// decides is_torn_.
+bool Display::write_within(std::string_view text, Clock::time_point deadline) {
+  const int out = own_ ? own_.get() : out_.value;
+  while (!text.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd watched{out, POLLOUT, 0};
+    const int limit = static_cast<int>(std::max<std::int64_t>(left, 0));
+    if (::poll(&watched, 1, limit) != 1) return false;
+    const ssize_t count = is_socket_
+                              ? ::send(out, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                              : ::write(out, text.data(), text.size());
+    if (count < 0 && (errno == EAGAIN || errno == EINTR) && left > 0) continue;
+    if (count <= 0) return false;
+    is_torn_ = text[static_cast<std::size_t>(count) - 1] != '\n';
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 void Display::print(std::string_view lines) {
   // Once for a reader that is slower than the programs, and not again while it is stuck.
   const Clock::time_point deadline = Clock::now() + (is_stuck_ ? Clock::duration() : kPatience);
   is_stuck_ = true;
-  if (is_torn_ && !write_if_read(out_, "\n", deadline)) return;
-  is_torn_ = false;
+  if (is_torn_ && !write_within("\n", deadline)) return;
   while (!lines.empty()) {
     const std::string_view piece = piece_of(lines);
-    if (!write_if_read(out_, piece, deadline)) return;
-    is_torn_ = !piece.ends_with('\n');
+    if (!write_within(piece, deadline)) return;
     lines.remove_prefix(piece.size());
   }
   is_stuck_ = false;

@@ -60,10 +60,13 @@ Listener terminal_listener(bool has_prefix) {
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   listener.note = [](const std::string& sentence) { note(sentence); };
   if (::isatty(STDERR_FILENO) == 1) listener.progress = show_unpacking;
-  listener.print = [has_prefix, out = Display(Fd{STDOUT_FILENO}), err = Display(Fd{STDERR_FILENO})](
-                       const std::string& container, Stream stream,
-                       std::string_view lines) mutable {
-    Display& display = stream == Stream::kStderr ? err : out;
+  const auto out = std::make_shared<Display>(Fd{STDOUT_FILENO});
+  // One display for one file: a line of a stream must not end inside a line of the other.
+  const bool is_one =
+      linux::sys::is_same_file(Fd{STDOUT_FILENO}, Fd{STDERR_FILENO}).value_or(false);
+  const auto err = is_one ? out : std::make_shared<Display>(Fd{STDERR_FILENO});
+  listener.print = [=](const std::string& container, Stream stream, std::string_view lines) {
+    Display& display = stream == Stream::kStderr ? *err : *out;
     display.print(has_prefix ? with_prefix(container, lines) : lines);
   };
   return listener;

@@ -3,6 +3,7 @@
 #include "pods/cli/display.hpp"
 
 #include <fcntl.h>
+#include <pty.h>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
@@ -56,6 +57,20 @@ OCIRUN_CHILD_TEST(a_line_that_was_left_out_in_part_is_ended_before_the_next, 0) 
   BOOST_TEST(present(pipe.reader).find('\n') == std::string::npos);
   display.print("next\n");
   BOOST_TEST(present(pipe.reader) == "\nnext\n");
+}
+
+OCIRUN_CHILD_TEST(a_terminal_that_nobody_reads_delays_nothing, 0) {
+  ::alarm(kHangSeconds);
+  int master = -1;
+  int terminal = -1;
+  BOOST_REQUIRE(::openpty(&master, &terminal, nullptr, nullptr, nullptr) == 0);
+  const UniqueFd reader(master);
+  const UniqueFd writer(terminal);
+  Display display{Fd(writer)};
+  for (int round = 0; round < 3; ++round) display.print(std::string(1 << 20, 'x') + "\n");
+  std::string read(1 << 20, '\0');
+  BOOST_REQUIRE(::read(reader.get(), read.data(), read.size()) > 0);
+  BOOST_TEST((::fcntl(writer.get(), F_GETFL) & O_NONBLOCK) == 0);  // the caller's shell shares it
 }
 
 BOOST_AUTO_TEST_SUITE_END()
