@@ -58,6 +58,14 @@ std::string joined(const Filesystem& filesystem) {
   return fmt::to_string(fmt::join(options, ","));
 }
 
+/// The options for an error, without their values: a value may be a password.
+std::string names_of_options(const Filesystem& filesystem) {
+  std::vector<std::string> names;
+  for (const std::string& option : filesystem.data)
+    names.push_back(option.substr(0, option.find('=')));
+  return fmt::to_string(fmt::join(names, ", "));
+}
+
 /// Makes the trusted procfs the working directory for the call, so that self/fd/N is a relative
 /// name that no mount can cover. Then restores the working directory.
 Result<void> mount_from_procfs(const Procfs& procfs, const std::string& source, Fd target,
@@ -104,9 +112,10 @@ Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& fil
   OCIRUN_TRY(
       within(mount_from_procfs(point.procfs, source, point.target, filesystem.type.c_str(),
                                filesystem.superblock_flags | mount_flags(attributes), data.c_str()),
-             data.empty()
+             filesystem.data.empty()
                  ? describe_filesystem(filesystem)
-                 : fmt::format("{} with the options {:?}", describe_filesystem(filesystem), data)));
+                 : fmt::format("{} with the options {}", describe_filesystem(filesystem),
+                               names_of_options(filesystem))));
   return open_made(point, before);
 }
 
