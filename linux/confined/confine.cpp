@@ -155,7 +155,8 @@ Result<void> confine_to_descriptors(const Confinement& confinement) {
   close_descriptors_from(confinement.last_descriptor + 1);
   const std::uint64_t size = own_memory();
   // Without the rights, the descriptors and capabilities must do.
-  ignore(use_empty_root());
+  if (auto emptied = use_empty_root(); !emptied && is_transient(emptied.error().number()))
+    return emptied;
   OCIRUN_TRY(limit(RLIMIT_FSIZE, confinement.file_bytes));
   return confine_process({}, size + confinement.memory, confinement.caller);
 }

@@ -99,7 +99,7 @@ Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::sp
   const std::uint64_t size = linux::own_memory();
   // Fails without the rights, and before Linux 5.2. The limits on descriptors and capabilities must
   // suffice then.
-  ignore(use_mounts(places));
+  if (auto used = use_mounts(places); !used && is_transient(used.error().number())) return used;
   if (auto changed = linux::change_root(places.into); !changed && changed.error().number() != EPERM)
     return changed;
   return linux::confine_process(capabilities_for(mark), size + kMostUnpackMemory, report);

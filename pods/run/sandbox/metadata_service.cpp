@@ -201,12 +201,17 @@ Result<linux::ProcessIdentity> MetadataService::launch() {
     ignore(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }
+  const auto process = linux::identify_process(child.pid);
+  if (!process) {
+    linux::kill_child(child);
+    return process;
+  }
   pid_ = child.pid;
   said_.clear();
   answer_ = std::move(errors.reader);
   started_ = Clock::now();
   deadline_ = started_ + kPatience;
-  return linux::identify_process(child.pid);
+  return process;
 }
 
 void MetadataService::add_wanted(std::vector<pollfd>& watched) const {
