@@ -28,7 +28,8 @@ struct RecordFormat {
   void write(JsonWriter& out, int) const { out.value(newest); }
 };
 
-/// One of the words of `kTable`, an array of linux::Named. `what` names the enumeration in messages.
+/// One of the words of `kTable`, an array of linux::Named. `what` names the enumeration in
+/// messages.
 template <const auto& kTable>
 struct RecordWord {
   std::string_view what;

@@ -1,7 +1,6 @@
 #include "pods/cli/display.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +10,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -35,8 +36,10 @@ Display::Display(Fd out) : out_(out) {
   if (::fstat(out.value, &status) != 0) return;
   is_socket_ = S_ISSOCK(status.st_mode);
   if (!S_ISCHR(status.st_mode) && !S_ISFIFO(status.st_mode)) return;
-  own_.reset(::open(fmt::format("/proc/self/fd/{}", out.value).c_str(),
-                    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const auto procfs = linux::Procfs::of_host();
+  if (!procfs) return;
+  auto own = procfs->reopen(out, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  if (own) own_ = *std::move(own);
 }
 
 /// Returns false if the reader does not take all of `text` until `deadline`. What the reader took

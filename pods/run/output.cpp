@@ -22,7 +22,7 @@ constexpr std::array kStreams{Stream::kStdout, Stream::kStderr};
 }  // namespace
 
 Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std::string& name,
-                                                  LinePrinter print, OutputPace pace) {
+                                                  LinePrinter print, linux::OutputPace pace) {
   OCIRUN_TRY_ASSIGN(LogWriter log, LogWriter::open(directory, name, {}, std::move(print)));
   return ContainerOutput(std::move(directory), std::move(log), pace);
 }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
+#include "linux/programs/output_pace.hpp"
 #include "linux/programs/program.hpp"
 #include "pods/run/logs/writer.hpp"
-#include "pods/run/output_pace.hpp"
 #include "pods/state/record.hpp"
 
 namespace ocirun::pods {
@@ -25,7 +25,8 @@ class ContainerOutput {
  public:
   /// `directory` gets the log NAME.log. `print` may be empty. Errors: those of LogWriter::open().
   static Result<ContainerOutput> open_log(UniqueFd directory, const std::string& name,
-                                          LinePrinter print, OutputPace pace = OutputPace());
+                                          LinePrinter print,
+                                          linux::OutputPace pace = linux::OutputPace());
 
   /// Makes new pipes for a run of the container.
   Result<linux::Streams> open();
@@ -36,9 +37,10 @@ class ContainerOutput {
   /// Must be called when the container has inherited the writing ends of the pipes.
   void close_writers();
 
-  using Clock = OutputPace::Clock;
+  using Clock = linux::OutputPace::Clock;
   /// The descriptors to poll; -1 for a stream that has ended or rests. Both streams rest after each
-  /// reading, as OutputPace says. A program that writes more than is read then waits for its pipe.
+  /// reading, as linux::OutputPace says. A program that writes more than is read then waits for its
+  /// pipe.
   std::array<pollfd, 2> wanted(Clock::time_point now) const;
   /// The end of the rest, when wanted() may change; Clock::time_point::max() without a rest.
   Clock::time_point next(Clock::time_point now) const;
@@ -54,12 +56,12 @@ class ContainerOutput {
   std::string take_error();
 
  private:
-  ContainerOutput(UniqueFd directory, LogWriter log, OutputPace pace)
+  ContainerOutput(UniqueFd directory, LogWriter log, linux::OutputPace pace)
       : directory_(std::move(directory)), pace_(pace), log_(std::move(log)) {}
   std::size_t read_once(std::size_t stream);
 
   UniqueFd directory_;  // of the log
-  OutputPace pace_;
+  linux::OutputPace pace_;
   LogWriter log_;
   std::array<linux::Pipe, 2> pipes_;  // stdout, stderr
 };

@@ -105,7 +105,7 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
   return Asked{.child = std::move(child),
                .output = std::move(output.reader),
                .text = {},
-               .pace = OutputPace()};
+               .pace = linux::OutputPace()};
 }
 
 namespace {
@@ -124,7 +124,7 @@ bool read_piece(Asked& asked) {
 }  // namespace
 
 void hear(Asked& asked) {
-  if (asked.pace.rests(OutputPace::Clock::now())) return;
+  if (asked.pace.rests(linux::OutputPace::Clock::now())) return;
   asked.pace.begin();
   if (!read_piece(asked)) return;
   while (asked.pace.has_time_left() && read_piece(asked)) {

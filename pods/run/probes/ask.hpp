@@ -6,8 +6,8 @@
 #include <string>
 
 #include "linux/process/clone.hpp"
+#include "linux/programs/output_pace.hpp"
 #include "pods/documents/model/container.hpp"
-#include "pods/run/output_pace.hpp"
 
 namespace ocirun::pods {
 
@@ -55,8 +55,8 @@ class Tally {
 struct Asked {
   linux::Child child;
   UniqueFd output;
-  std::string text;   // the first bytes that the process has written
-  OutputPace pace{};  // of the reading
+  std::string text;          // the first bytes that the process has written
+  linux::OutputPace pace{};  // of the reading
 };
 
 struct Answer {

@@ -32,13 +32,12 @@ struct Whole {
   friend bool operator==(const Whole&, const Whole&) = default;
 };
 
-constexpr auto kPart =
-    exact_fields<Part>(required("name", &Part::name, text), field("colour", &Part::colour, kColour));
+constexpr auto kPart = exact_fields<Part>(required("name", &Part::name, text),
+                                          field("colour", &Part::colour, kColour));
 constexpr auto kWhole = exact_fields<Whole>(
     written("format", &Whole::format, RecordFormat{2}), field("isNew", &Whole::is_new, flag),
     required("count", &Whole::count, whole_number), written("note", &Whole::note, text),
-    field("code", &Whole::code, range(0, 255)),
-    required("parts", &Whole::parts, list_of(kPart)));
+    field("code", &Whole::code, range(0, 255)), required("parts", &Whole::parts, list_of(kPart)));
 
 std::string written_text(const Whole& whole) {
   return text_of(kWhole, whole, JsonWriter::Layout::kOneLine);
@@ -57,9 +56,8 @@ BOOST_AUTO_TEST_CASE(only_an_optional_row_is_left_out_and_only_with_its_default)
                    .code = 0,
                    .parts = {{.name = "a", .colour = Colour::kGreen}, {.name = "b"}}};
   const std::string text = written_text(full);
-  BOOST_TEST(text ==
-             R"({"format":2,"isNew":false,"count":-3,"note":"n","code":0,)"
-             R"("parts":[{"name":"a","colour":"green"},{"name":"b"}]})");
+  BOOST_TEST(text == R"({"format":2,"isNew":false,"count":-3,"note":"n","code":0,)"
+                     R"("parts":[{"name":"a","colour":"green"},{"name":"b"}]})");
   BOOST_TEST((must(parse_record("whole", text, kWhole)) == full));
 }
 

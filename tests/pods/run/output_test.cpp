@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-OutputPace::Reading output_clocks;
+linux::OutputPace::Reading output_clocks;
 
 /// The output of a container, by clocks of the test. Each byte that it prints takes a microsecond.
 struct OutputScene : Scratch {
@@ -28,7 +28,7 @@ struct OutputScene : Scratch {
         output_clocks.time += lines.size() * 1us;
         output_clocks.cpu += lines.size() * 1us;
       },
-      OutputPace([] { return output_clocks; })));
+      linux::OutputPace([] { return output_clocks; })));
   linux::Streams streams = must(output.open());
 };
 

@@ -2,11 +2,11 @@
 
 #include <chrono>
 
-namespace ocirun::pods {
+namespace ocirun::linux {
 
-/// When a supervisor reads the output of a container, and when it rests from that. A reading takes
-/// some milliseconds. The rest after it is nine times as long as the reading kept a CPU busy, so
-/// that the output of a container takes at most a tenth of a CPU.
+/// When the output of a program is read, and when its reader rests from that. A reading takes some
+/// milliseconds. The rest after it is nine times as long as the reading kept a CPU busy, so that
+/// the output of a program takes at most a tenth of a CPU.
 class OutputPace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -37,4 +37,4 @@ class OutputPace {
   Clock::time_point rests_until_;
 };
 
-}  // namespace ocirun::pods
+}  // namespace ocirun::linux

@@ -1,9 +1,9 @@
-#include "pods/run/output_pace.hpp"
+#include "linux/programs/output_pace.hpp"
 
 #include <algorithm>
 #include <ctime>
 
-namespace ocirun::pods {
+namespace ocirun::linux {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestReading{3};
@@ -32,4 +32,4 @@ void OutputPace::end() {
                  std::max<Clock::duration>(kRestForWork * work, now.time - begun_.time);
 }
 
-}  // namespace ocirun::pods
+}  // namespace ocirun::linux

@@ -1,10 +1,10 @@
 // How much of a CPU a supervisor spends on the output of a container, by clocks of the test.
 
-#include "pods/run/output_pace.hpp"
+#include "linux/programs/output_pace.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-using namespace ocirun::pods;
+using namespace ocirun::linux;
 using namespace std::chrono_literals;
 
 namespace {
