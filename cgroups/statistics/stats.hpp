@@ -24,6 +24,7 @@ struct CpuStats {
   std::uint64_t total_ns = 0, user_ns = 0, system_ns = 0;
   std::vector<std::uint64_t> per_cpu_ns = {}, per_cpu_system_ns = {}, per_cpu_user_ns = {};
   std::uint64_t periods = 0, throttled_periods = 0, throttled_ns = 0;
+  std::uint64_t bursts = 0, burst_ns = 0;  // v2 alone, since Linux 5.16
 };
 struct CpusetStats {
   std::vector<std::uint16_t> cpus, mems;  // the CPUs and memory nodes that the processes may use
@@ -39,9 +40,11 @@ struct MemoryUsage {
 constexpr bool is_unlimited(std::uint64_t bytes) { return bytes > std::uint64_t{1} << 62; }
 struct MemoryStats {
   MemoryUsage memory;
-  std::optional<MemoryUsage> swap, kernel, kernel_tcp;
+  std::optional<MemoryUsage> swap, kernel, kernel_tcp;  // swap: memory and swap together
+  std::optional<MemoryUsage> swap_alone;                // v2 alone
   std::uint64_t cache = 0;
-  std::map<std::string, std::uint64_t> raw;  // memory.stat
+  std::map<std::string, std::uint64_t> raw;     // memory.stat
+  std::map<std::string, std::uint64_t> events;  // memory.events; v1: memory.oom_control
   std::uint64_t oom_kills = 0;
 };
 struct PidsStats {
@@ -54,7 +57,7 @@ struct BlockIoEntry {
   std::uint64_t value = 0;
 };
 struct HugetlbStats {
-  std::uint64_t usage = 0, max_usage = 0, fail_count = 0;
+  std::uint64_t usage = 0, max_usage = 0, fail_count = 0, limit = 0;  // bytes
 };
 struct RdmaStats {  // 2^32-1: unlimited
   std::uint32_t handles = 0, objects = 0, handle_limit = 0, object_limit = 0;

@@ -71,7 +71,9 @@ void read_v1_memory(const Directory& directory, Stats& stats) {
   memory.raw = read_table(directory, "memory.stat");
   if (const auto cache = memory.raw.find("cache"); cache != memory.raw.end())
     memory.cache = cache->second;
-  memory.oom_kills = read_table(directory, "memory.oom_control")["oom_kill"];  // since Linux 4.13
+  memory.events = read_table(directory, "memory.oom_control");
+  if (const auto kills = memory.events.find("oom_kill"); kills != memory.events.end())
+    memory.oom_kills = kills->second;  // since Linux 4.13
 }
 
 /// Reads lines "MAJOR:MINOR OPERATION NUMBER" or "MAJOR:MINOR NUMBER". The line "Total NUMBER" at
@@ -127,7 +129,8 @@ void read_v1_hugetlb(const Directory& directory, Stats& stats) {
     };
     stats.hugetlb[size] = {.usage = read("usage_in_bytes"),
                            .max_usage = read("max_usage_in_bytes"),
-                           .fail_count = read("failcnt")};
+                           .fail_count = read("failcnt"),
+                           .limit = read("limit_in_bytes")};
   }
 }
 

@@ -18,7 +18,9 @@ void read_v2_cpu(const Directory& directory, Stats& stats) {
                        .per_cpu_ns = {},
                        .periods = table["nr_periods"],
                        .throttled_periods = table["nr_throttled"],
-                       .throttled_ns = table["throttled_usec"] * kNsPerUs};
+                       .throttled_ns = table["throttled_usec"] * kNsPerUs,
+                       .bursts = table["nr_bursts"],
+                       .burst_ns = table["burst_usec"] * kNsPerUs};
 }
 
 void read_v2_memory(const Directory& directory, Stats& stats) {
@@ -26,6 +28,7 @@ void read_v2_memory(const Directory& directory, Stats& stats) {
   if (!usage) return;
   MemoryStats& memory = stats.memory.emplace();
   auto events = read_table(directory, "memory.events");
+  memory.events = events;
   memory.memory = {.usage = *usage,
                    // The file memory.peak exists since Linux 5.19.
                    .max_usage = read_number(directory, "memory.peak").value_or(0),
@@ -41,9 +44,14 @@ void read_v2_memory(const Directory& directory, Stats& stats) {
     // Clients expect the sum of memory and swap, as on cgroup v1.
     const std::uint64_t limit = read_number(directory, "memory.swap.max").value_or(kUnlimited);
     const bool unlimited = limit == kUnlimited || memory.memory.limit == kUnlimited;
+    memory.swap_alone = {.usage = *swap,
+                         // The file memory.swap.peak exists since Linux 6.5.
+                         .max_usage = read_number(directory, "memory.swap.peak").value_or(0),
+                         .fail_count = read_table(directory, "memory.swap.events")["max"],
+                         .limit = limit};
     memory.swap = {.usage = *usage + *swap,
                    .max_usage = 0,
-                   .fail_count = read_table(directory, "memory.swap.events")["max"],
+                   .fail_count = memory.swap_alone->fail_count,
                    .limit = unlimited ? kUnlimited : limit + memory.memory.limit};
   }
 }
@@ -88,7 +96,8 @@ void read_v2_hugetlb(const Directory& directory, Stats& stats) {
       stats.hugetlb[size] = {
           .usage = *usage,
           .max_usage = 0,
-          .fail_count = read_table(directory, fmt::format("hugetlb.{}.events", size))["max"]};
+          .fail_count = read_table(directory, fmt::format("hugetlb.{}.events", size))["max"],
+          .limit = read_number(directory, fmt::format("hugetlb.{}.max", size)).value_or(0)};
   }
 }
 

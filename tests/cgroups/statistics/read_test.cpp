@@ -74,4 +74,37 @@ BOOST_AUTO_TEST_CASE(rdma_is_read_by_device) {
   BOOST_TEST(rdma.at("ocrdma1").objects == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(v2_tells_swap_from_memory) {
+  const Files files;
+  files.write("memory.current", "100\n");
+  files.write("memory.max", "max\n");
+  files.write("memory.swap.current", "20\n");
+  files.write("memory.swap.peak", "30\n");
+  files.write("memory.swap.max", "40\n");
+  files.write("memory.events", "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 6\n");
+  Stats stats;
+  read_stats_v2(files.open(), stats);
+  BOOST_REQUIRE(stats.memory.has_value());
+  BOOST_TEST(stats.memory->swap.value().usage == 120U);
+  BOOST_TEST(is_unlimited(stats.memory->swap.value().limit));
+  BOOST_TEST(stats.memory->swap_alone.value().usage == 20U);
+  BOOST_TEST(stats.memory->swap_alone.value().max_usage == 30U);
+  BOOST_TEST(stats.memory->swap_alone.value().limit == 40U);
+  BOOST_TEST(stats.memory->oom_kills == 5U);
+  BOOST_TEST(stats.memory->events.at("oom_group_kill") == 6U);
+}
+
+BOOST_AUTO_TEST_CASE(v2_counts_bursts_and_limits_huge_pages) {
+  const Files files;
+  files.write("cpu.stat", "usage_usec 9\nuser_usec 5\nsystem_usec 4\nnr_bursts 2\nburst_usec 7\n");
+  files.write("hugetlb.2MB.current", "4194304\n");
+  files.write("hugetlb.2MB.max", "8388608\n");
+  Stats stats;
+  read_stats_v2(files.open(), stats);
+  BOOST_TEST(stats.cpu.value().bursts == 2U);
+  BOOST_TEST(stats.cpu.value().burst_ns == 7000U);
+  BOOST_TEST(stats.hugetlb.at("2MB").usage == 4194304U);
+  BOOST_TEST(stats.hugetlb.at("2MB").limit == 8388608U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
