@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "linux/base/error.hpp"
+#include "shim/loop/async.hpp"
+#include "shim/loop/loop.hpp"
+
+namespace ocirun::shim {
+
+/// The end of a process: the status of waitpid(2), and the time (CLOCK_REALTIME).
+struct ProcessEnd {
+  int status = 0;
+  timespec at{};
+  /// 0 to 255; 128 + the signal for a process that a signal killed.
+  std::uint32_t exit_code() const;
+};
+
+/// Collects the ends of the shim's children: of the programs that the shim runs, and of the
+/// processes of containers, which the kernel gives to the shim (PR_SET_CHILD_SUBREAPER) when the
+/// runtime ends.
+class Children {
+ public:
+  using Ended = std::function<void(const ProcessEnd&)>;
+
+  /// Blocks SIGCHLD, and becomes the subreaper. Errors: EMFILE, ENFILE, ENOMEM.
+  static Result<std::unique_ptr<Children>> make(Loop& loop);
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+  ~Children();
+
+  class Memory;
+  /// Calls `ended` once when the child ends: at once if it has ended since `memory` began.
+  void expect(int pid, const Memory& memory, Ended ended);
+  /// The same for a child that the caller has just made.
+  void expect(int pid, Ended ended);
+  /// Waits for the end of a child that the caller has just made.
+  Async<ProcessEnd> end_of(int pid);
+
+  Loop& loop() const { return loop_; }
+
+  /// While a Memory lives, the ends of children that nobody expects are kept: the runtime may have
+  /// started a process whose pid is not known yet, and which ends before the runtime does.
+  class Memory {
+   public:
+    explicit Memory(Children& children) : children_(children), since_(children.collected_) {
+      ++children_.memories_;
+    }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory() {
+      if (--children_.memories_ == 0) children_.kept_.clear();
+    }
+
+   private:
+    friend Children;
+    Children& children_;
+    std::uint64_t since_;
+  };
+
+ private:
+  Children(Loop& loop, UniqueFd signals) : loop_(loop), signals_(std::move(signals)) {}
+  void collect();
+
+  Loop& loop_;
+  UniqueFd signals_;
+  struct Kept {
+    ProcessEnd end;
+    std::uint64_t number;  // collected_ at that time: a later child may have the same pid
+  };
+  std::map<int, Ended> expected_;
+  std::map<int, Kept> kept_;
+  std::uint64_t collected_ = 0;
+  int memories_ = 0;
+};
+
+}  // namespace ocirun::shim
