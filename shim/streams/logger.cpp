@@ -1,0 +1,81 @@
+#include "shim/streams/logger.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/spawn.hpp"
+
+namespace ocirun::shim {
+namespace {
+
+/// The character of a code such as "%41". Nothing if `text` does not begin with a code.
+std::optional<char> character_of(std::string_view text) {
+  if (text.size() < 3 || text.front() != '%') return std::nullopt;
+  std::uint8_t code = 0;
+  const char* const end = text.data() + 3;
+  if (std::from_chars(text.data() + 1, end, code, 16).ptr != end) return std::nullopt;
+  return static_cast<char>(code);
+}
+
+std::vector<std::string> command_of(std::string_view name) {
+  name.remove_prefix(kLoggerScheme.size());
+  const std::string_view path = linux::cut(name, '?');
+  std::vector<std::string> words{without_codes(path)};
+  std::string query(name);
+  std::ranges::replace(query, '+', ' ');
+  std::string_view rest = query;
+  while (!rest.empty()) {
+    std::string_view value = linux::cut(rest, '&');
+    words.push_back(without_codes(linux::cut(value, '=')));
+    if (!value.empty()) words.push_back(without_codes(value));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string without_codes(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const auto character = character_of(text);
+    plain += character.value_or(text.front());
+    text.remove_prefix(character ? 3 : 1);
+  }
+  return plain;
+}
+
+Result<Logger> run_logger(const std::string& name, const LoggedContainer& container, Fd out,
+                          Fd err) {
+  const std::vector<std::string> words = command_of(name);
+  if (!words.front().starts_with('/'))
+    return refuse("{}: the path of a logging program must be absolute", name);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  Logger logger{.pid = 0, .is_ready = UniqueFd(ends[0])};
+  const UniqueFd ready(ends[1]);
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
+  const linux::ExecArguments arguments(
+      words,
+      {"CONTAINER_ID=" + container.id, "CONTAINER_NAMESPACE=" + container.container_namespace});
+  auto child = within(linux::spawn(words.front().c_str(), arguments, arguments.envp(),
+                                   {null, null, null, out, err, ready}),
+                      "start the logging program {}", words.front());
+  if (!child) return std::unexpected(child.error());
+  logger.pid = child->pid;
+  return logger;
+}
+
+}  // namespace ocirun::shim

@@ -1,0 +1,195 @@
+#include "shim/streams/streams.hpp"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/devices.hpp"
+#include "shim/streams/logger.hpp"
+
+namespace ocirun::shim {
+namespace {
+
+namespace sys = linux::sys;
+
+struct Pipe {
+  UniqueFd reader, writer;
+};
+
+Result<Pipe> make_pipe(const PipeOwner& owner) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  if ((owner.uid != 0 || owner.gid != 0) && ::fchown(pipe.reader.get(), owner.uid, owner.gid) != 0)
+    return fail(errno, "give a pipe to user {}", owner.uid);
+  return pipe;
+}
+
+Result<void> do_not_block(Fd descriptor) {
+  const int flags = ::fcntl(descriptor.value, F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor.value, F_SETFL, flags | O_NONBLOCK) != 0)
+    return fail(errno, "make a descriptor nonblocking");
+  return {};
+}
+
+Result<UniqueFd> open_null() { return linux::open_verified_null(); }
+
+bool is_fifo(const std::string& path) {
+  const auto status = sys::fstatat(Fd{AT_FDCWD}, path.c_str());
+  return status && S_ISFIFO(status->st_mode);
+}
+
+constexpr std::string_view kFileScheme = "file://", kFifoScheme = "fifo://";
+constexpr std::chrono::seconds kLoggerPatience{10};
+
+/// The path that a name without a scheme, or with one of a path, names. Errors: another scheme.
+Result<std::string> path_of(const std::string& name) {
+  if (name.starts_with(kFileScheme)) return without_codes(name.substr(kFileScheme.size()));
+  if (name.starts_with(kFifoScheme)) return name.substr(kFifoScheme.size());
+  if (const auto colon = name.find("://"); colon != std::string::npos)
+    return refuse("{}: streams of the scheme {} are not supported (fifo, file, binary)", name,
+                  name.substr(0, colon));
+  return name;
+}
+
+}  // namespace
+
+Async<Result<std::shared_ptr<Streams>>> Streams::open(Children& children, StreamNames names,
+                                                      PipeOwner owner, LoggedContainer container) {
+  const std::shared_ptr<Streams> streams(new Streams(children));
+  const auto opened = streams->open_all(names, owner, container);
+  if (!opened) co_return std::unexpected(opened.error());
+  if (streams->logger_is_ready_) {
+    const bool is_ready = co_await is_ready_within(streams->loop_, streams->logger_is_ready_,
+                                                   EPOLLIN, kLoggerPatience);
+    streams->logger_is_ready_.reset();
+    if (!is_ready) {
+      ::kill(streams->logger_, SIGKILL);
+      co_return refuse("{}: the logging program was not ready in 10 s", names.out);
+    }
+  }
+  co_return streams;
+}
+
+Result<void> Streams::open_all(const StreamNames& names, const PipeOwner& owner,
+                               const LoggedContainer& container) {
+  OCIRUN_TRY(open_in(names, owner));
+  if (names.out.starts_with(kLoggerScheme)) return start_logger(names, owner, container);
+  OCIRUN_TRY(open_out(names.out, names, owner, out_));
+  return open_out(names.terminal ? "" : names.err, names, owner, err_);
+}
+
+Result<void> Streams::open_in(const StreamNames& names, const PipeOwner& owner) {
+  OCIRUN_TRY_ASSIGN(in_.theirs, open_null());
+  if (names.in.empty()) return {};
+  OCIRUN_TRY_ASSIGN(const std::string path, path_of(names.in));
+  OCIRUN_TRY_ASSIGN(in_.outside, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (is_fifo(path)) {
+    OCIRUN_TRY_ASSIGN(input_holder_, sys::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  }
+  if (names.terminal) return {};
+  OCIRUN_TRY_ASSIGN(Pipe pipe, make_pipe(owner));
+  OCIRUN_TRY(do_not_block(pipe.writer));
+  in_.theirs = std::move(pipe.reader);
+  in_.ours = std::move(pipe.writer);
+  return {};
+}
+
+Result<void> Streams::open_out(const std::string& name, const StreamNames& names,
+                               const PipeOwner& owner, End& end) {
+  OCIRUN_TRY_ASSIGN(end.theirs, open_null());
+  // Somebody has to read a terminal: its program would stop.
+  if (name.empty() && names.terminal && &end == &out_) {
+    OCIRUN_TRY_ASSIGN(end.outside, open_null());
+  }
+  if (name.empty()) return {};
+  OCIRUN_TRY(open_outside(name, end));
+  if (names.terminal) return {};
+  OCIRUN_TRY_ASSIGN(Pipe pipe, make_pipe(owner));
+  OCIRUN_TRY(do_not_block(pipe.reader));
+  end.theirs = std::move(pipe.writer);
+  end.ours = std::move(pipe.reader);
+  return {};
+}
+
+Result<void> Streams::open_outside(const std::string& name, End& end) {
+  OCIRUN_TRY_ASSIGN(const std::string path, path_of(name));
+  if (!is_fifo(path)) {
+    const int creates = name.starts_with(kFileScheme) ? O_CREAT : 0;
+    OCIRUN_TRY_ASSIGN(end.outside,
+                      sys::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | creates, 0600));
+    return {};
+  }
+  // With a reader, the writing end opens at once, and a client that is away breaks no pipe.
+  OCIRUN_TRY_ASSIGN(UniqueFd reader, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  readers_.push_back(std::move(reader));
+  OCIRUN_TRY_ASSIGN(end.outside, sys::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  return {};
+}
+
+// The process writes to the logging program itself.
+Result<void> Streams::start_logger(const StreamNames& names, const PipeOwner& owner,
+                                   const LoggedContainer& container) {
+  if (names.terminal) return refuse("{}: a logging program gets no terminal", names.out);
+  OCIRUN_TRY_ASSIGN(Pipe out, make_pipe(owner));
+  OCIRUN_TRY_ASSIGN(Pipe err, make_pipe(owner));
+  OCIRUN_TRY_ASSIGN(Logger logger, run_logger(names.out, container, out.reader, err.reader));
+  logger_is_ready_ = std::move(logger.is_ready);
+  logger_ = logger.pid;
+  children_.expect(logger_, [weak = weak_from_this()](const ProcessEnd&) {
+    if (const auto self = weak.lock()) self->drained_.give();
+  });
+  out_.theirs = std::move(out.writer);
+  err_.theirs = std::move(err.writer);
+  return {};
+}
+
+Result<void> Streams::start(UniqueFd terminal) {
+  terminal_ = std::move(terminal);
+  for (End* end : {&in_, &out_, &err_}) {
+    end->theirs.reset();
+    if (terminal_ && end->outside) {
+      end->ours.reset(::fcntl(terminal_.get(), F_DUPFD_CLOEXEC, 3));
+      if (!end->ours) return fail(errno, "copy the descriptor of the terminal");
+      OCIRUN_TRY(do_not_block(end->ours));
+    }
+  }
+  if (in_.ours) {
+    input_ = std::make_unique<Pump>(loop_, std::move(in_.outside), std::move(in_.ours), [] {});
+    input_->start();
+  }
+  for (End* end : {&out_, &err_})
+    if (end->ours) pump_out(std::move(end->ours), std::move(end->outside));
+  if (running_outputs_ == 0 && logger_ == 0) drained_.give();
+  return {};
+}
+
+void Streams::pump_out(UniqueFd source, UniqueFd sink) {
+  outputs_.push_back(
+      std::make_unique<Pump>(loop_, std::move(source), std::move(sink), [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self && --self->running_outputs_ == 0) self->drained_.give();
+      }));
+  ++running_outputs_;
+  outputs_.back()->start();
+}
+
+Result<void> Streams::resize(std::uint32_t width, std::uint32_t height) const {
+  if (!terminal_) return refuse("the process has no terminal");
+  const winsize size{.ws_row = static_cast<std::uint16_t>(height),
+                     .ws_col = static_cast<std::uint16_t>(width),
+                     .ws_xpixel = 0,
+                     .ws_ypixel = 0};
+  if (::ioctl(terminal_.get(), TIOCSWINSZ, &size) != 0) return fail(errno, "resize the terminal");
+  return {};
+}
+
+}  // namespace ocirun::shim

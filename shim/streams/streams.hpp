@@ -1,0 +1,89 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/ids.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "shim/loop/async.hpp"
+#include "shim/loop/children.hpp"
+#include "shim/loop/loop.hpp"
+#include "shim/streams/pump.hpp"
+
+namespace ocirun::shim {
+
+/// Where the standard streams of a process come from and go to, as containerd names them: "" for
+/// /dev/null, the path of a fifo or file, "fifo:///PATH", "file:///PATH", and
+/// "binary:///PROGRAM?NAME=VALUE" for out and err.
+struct StreamNames {
+  std::string in, out, err;
+  bool terminal = false;  // err is not used then
+};
+
+/// The user and group that own the pipes of a process, so that it can open /dev/stdout again.
+struct PipeOwner {
+  std::uint32_t uid = 0, gid = 0;
+};
+
+/// The container whose output a logging program gets.
+struct LoggedContainer {
+  std::string id, container_namespace;
+};
+
+/// The standard streams of one process, from its creation until its deletion.
+class Streams : public std::enable_shared_from_this<Streams> {
+ public:
+  /// Opens what `names` name. Errors: a path that cannot be opened; a scheme that is not supported;
+  /// a logging program that does not say within 10 s that it is ready.
+  static Async<Result<std::shared_ptr<Streams>>> open(Children& children, StreamNames names,
+                                                      PipeOwner owner, LoggedContainer container);
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  /// Descriptors 0, 1 and 2 for the runtime, which passes them on to the process.
+  std::vector<Fd> for_runtime() const { return {in_.theirs, out_.theirs, err_.theirs}; }
+  /// Begins to move bytes, and closes the process's ends. `terminal`: the master of the process's
+  /// terminal, if it has one.
+  Result<void> start(UniqueFd terminal);
+  /// The client has no more input. What it has written before still comes through.
+  void close_stdin() { input_holder_.reset(); }
+  /// Errors: the process has no terminal.
+  Result<void> resize(std::uint32_t width, std::uint32_t height) const;
+  /// Given when all output has been moved, and the logging program has ended.
+  Notice& drained() { return drained_; }
+  bool has_logger() const { return logger_ != 0; }
+
+ private:
+  struct End {
+    UniqueFd theirs, ours;  // the process's end and the shim's end of a pipe
+    UniqueFd outside;       // what the shim's end is moved to or from
+  };
+  explicit Streams(Children& children)
+      : children_(children), loop_(children.loop()), drained_(loop_) {}
+  Result<void> open_in(const StreamNames& names, const PipeOwner& owner);
+  Result<void> open_out(const std::string& name, const StreamNames& names, const PipeOwner& owner,
+                        End& end);
+  Result<void> open_outside(const std::string& name, End& end);
+  Result<void> open_all(const StreamNames& names, const PipeOwner& owner,
+                        const LoggedContainer& container);
+  Result<void> start_logger(const StreamNames& names, const PipeOwner& owner,
+                            const LoggedContainer& container);
+  void pump_out(UniqueFd source, UniqueFd sink);
+
+  Children& children_;
+  Loop& loop_;
+  End in_, out_, err_;
+  UniqueFd input_holder_;          // a writing end of the fifo: the input does not end without it
+  std::vector<UniqueFd> readers_;  // of the output fifos: a client that is away loses nothing
+  UniqueFd terminal_;
+  UniqueFd logger_is_ready_;  // ends when the logging program is ready
+  int logger_ = 0;            // its pid
+  std::unique_ptr<Pump> input_;
+  std::vector<std::unique_ptr<Pump>> outputs_;
+  std::size_t running_outputs_ = 0;
+  Notice drained_;
+};
+
+}  // namespace ocirun::shim
