@@ -1,0 +1,129 @@
+#include "shim/start/socket.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "linux/base/paths.hpp"
+#include "linux/base/patience.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/directories.hpp"
+
+namespace ocirun::shim {
+namespace {
+
+constexpr std::chrono::seconds kLockPatience{10};
+constexpr int kBacklog = 128;  // connections that wait until the server accepts them
+
+struct SocketPlace {
+  UniqueFd directory;  // locked
+  std::string name;
+};
+
+/// Another user could replace the socket in a directory that is not the caller's own.
+Result<void> check_owner(Fd directory) {
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  if (status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return refuse(
+      "must belong to user {} and be writable by no other: remove it, and it is made anew",
+      ::geteuid());
+}
+
+/// The lock lies on the directory: a file for it would have to stay. The kernel frees it with the
+/// descriptor.
+Result<void> lock_directory(Fd directory) {
+  linux::Patience patience(kLockPatience);
+  while (::flock(directory.value, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return fail(errno, "lock it");
+    if (!patience.wait())
+      return refuse("another process has locked it for {} s", kLockPatience.count());
+  }
+  return {};
+}
+
+Result<SocketPlace> lock_place(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string above = path.substr(0, slash);
+  auto locked = [&]() -> Result<UniqueFd> {
+    OCIRUN_TRY_ASSIGN(UniqueFd directory, linux::open_or_make_directory(HostPath(above)));
+    OCIRUN_TRY(check_owner(directory));
+    OCIRUN_TRY(lock_directory(directory));
+    return directory;
+  }();
+  if (!locked) return within(Result<SocketPlace>(std::unexpected(locked.error())), "{}", above);
+  return SocketPlace{*std::move(locked), path.substr(slash + 1)};
+}
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return fail(ENAMETOOLONG, "socket {}: at most {} bytes are possible", path,
+                sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+Result<UniqueFd> make_socket() {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return fail(errno, "make a socket");
+  return socket;
+}
+
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+enum class Occupant { kNone, kDead, kAlive };
+Result<Occupant> find_occupant(const sockaddr_un& address) {
+  OCIRUN_TRY_ASSIGN(const UniqueFd socket, make_socket());
+  if (::connect(socket.get(), generic(address), sizeof address) == 0) return Occupant::kAlive;
+  switch (errno) {
+    case EAGAIN:  // listens, and many wait already
+      return Occupant::kAlive;
+    case ENOENT:
+      return Occupant::kNone;
+    case ECONNREFUSED:  // nobody listens, or the file is no socket
+      return Occupant::kDead;
+    default:
+      return fail(errno, "connect to {}", address.sun_path);
+  }
+}
+
+Result<UniqueFd> listen_at(const sockaddr_un& address) {
+  OCIRUN_TRY_ASSIGN(UniqueFd socket, make_socket());
+  // bind(2) gives the file the mode of the socket.
+  if (::fchmod(socket.get(), 0600) != 0 ||
+      ::bind(socket.get(), generic(address), sizeof address) != 0 ||
+      ::listen(socket.get(), kBacklog) != 0)
+    return fail(errno, "listen at {}", address.sun_path);
+  return socket;
+}
+
+}  // namespace
+
+Result<UniqueFd> listen_or_find(const std::string& path) {
+  OCIRUN_TRY_ASSIGN(const sockaddr_un address, address_of(path));
+  OCIRUN_TRY_ASSIGN(const SocketPlace place, lock_place(path));
+  OCIRUN_TRY_ASSIGN(const Occupant occupant, find_occupant(address));
+  if (occupant == Occupant::kAlive) return UniqueFd();
+  if (occupant == Occupant::kDead)
+    OCIRUN_TRY(linux::sys::unlinkat(place.directory, place.name.c_str(), 0));
+  return listen_at(address);
+}
+
+Result<void> remove_dead_socket(const std::string& path) {
+  OCIRUN_TRY_ASSIGN(const sockaddr_un address, address_of(path));
+  OCIRUN_TRY_ASSIGN(const SocketPlace place, lock_place(path));
+  OCIRUN_TRY_ASSIGN(const Occupant occupant, find_occupant(address));
+  if (occupant != Occupant::kDead) return {};
+  return linux::sys::unlinkat(place.directory, place.name.c_str(), 0);
+}
+
+}  // namespace ocirun::shim

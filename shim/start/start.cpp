@@ -1,0 +1,125 @@
+#include "shim/start/start.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/process/exec.hpp"
+#include "shim/start/address.hpp"
+#include "shim/start/answer.hpp"
+#include "shim/start/socket.hpp"
+#include "shim/start/surroundings.hpp"
+
+namespace ocirun::shim {
+namespace {
+
+/// The fifo of the bundle whose lines containerd logs. -1 if containerd does not read it.
+UniqueFd open_log(Fd bundle) {
+  auto log = linux::sys::openat(bundle, "log", O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+  return log ? *std::move(log) : UniqueFd();
+}
+
+/// Cuts the server off from the process that has started it. Leaves open only the null device, and
+/// what the server was given.
+void leave_starter(const Setup& setup, Fd null) {
+  ::setsid();
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.value, stream);
+  std::vector<Fd> kept{setup.socket};
+  if (setup.log) kept.push_back(setup.log);
+  linux::close_descriptors_but(kept);
+  ignore(linux::sys::chdir("/"));  // the bundle may be removed while other containers live
+  ::unsetenv("NOTIFY_SOCKET");     // containerd's own; a runtime would hand it to the container
+  ::signal(SIGPIPE, SIG_IGN);      // containerd may leave while the server writes
+}
+
+/// The whole life of a server.
+[[noreturn]] void live(Setup setup, ServerWork work, Fd null) {
+  leave_starter(setup, null);
+  const std::string path = setup.socket_path;
+  const UniqueFd log(setup.log ? ::fcntl(setup.log.get(), F_DUPFD_CLOEXEC, 0) : -1);
+  const auto served = linux::within_memory([&] { return work(std::move(setup)); });
+  ignore(remove_dead_socket(path));
+  if (!served && log)
+    ignore(linux::write_all(
+        log, fmt::format("containerd-shim-ocirun-v2: {}\n", served.error().message())));
+  ::_exit(served ? 0 : 1);
+}
+
+/// Forks the server. Returns its pid.
+Result<int> fork_server(Setup setup, ServerWork work) {
+  OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
+  const int pid = ::fork();
+  if (pid < 0) return fail(errno, "fork the server");
+  if (pid == 0) live(std::move(setup), work, null);
+  return pid;
+}
+
+Result<void> print_answer(const StartInput& input, const std::string& path) {
+  return within(linux::write_all(Fd{STDOUT_FILENO}, answer_text(input.answer, path)),
+                "print the address");
+}
+
+/// Starts the server that `setup` is for. Its socket listens before the fork, so that containerd
+/// can connect as soon as it has the answer.
+Result<void> start_server(const StartInput& input, Setup setup, ServerWork work) {
+  const std::string path = setup.socket_path;
+  // The server inherits all of these.
+  OCIRUN_TRY(raise_oom_score());
+  OCIRUN_TRY(join_shim_cgroup(input.options.shim_cgroup));
+  OCIRUN_TRY(separate_cores());
+  OCIRUN_TRY_ASSIGN(const int server, fork_server(std::move(setup), work));
+  auto printed = print_answer(input, path);
+  if (printed) return {};
+  ::kill(server, SIGKILL);
+  ::waitpid(server, nullptr, 0);
+  return printed;
+}
+
+/// The path of the socket of the server for the container of `bundle`.
+Result<std::string> choose_path(Fd bundle, const Arguments& arguments, const StartInput& input) {
+  OCIRUN_TRY_ASSIGN(const std::string group, read_group(bundle, arguments.id));
+  const std::string_view directory = input.socket_directory;
+  return socket_path(directory.empty() ? kSocketDirectory : directory, input.address,
+                     arguments.container_namespace, group);
+}
+
+}  // namespace
+
+Result<void> start(const Arguments& arguments, ServerWork work) {
+  OCIRUN_TRY_ASSIGN(const std::string bytes,
+                    within(linux::sys::read_all(Fd{STDIN_FILENO}, kMostInput), "standard input"));
+  OCIRUN_TRY_ASSIGN(const StartInput input,
+                    parse_start_input(bytes, arguments, read_start_environment()));
+  OCIRUN_TRY_ASSIGN(const UniqueFd bundle, linux::sys::open(".", O_PATH | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const std::string path, choose_path(bundle, arguments, input));
+  OCIRUN_TRY_ASSIGN(UniqueFd socket, listen_or_find(path));
+  const auto write_address = [&] {
+    return linux::replace_file(bundle, "address", address_text(path), 0600);
+  };
+  if (!socket) {
+    OCIRUN_TRY(write_address());
+    return print_answer(input, path);
+  }
+  auto started = [&](Setup setup) -> Result<void> {
+    OCIRUN_TRY(write_address());
+    return start_server(input, std::move(setup), work);
+  }({.socket = std::move(socket),
+                                  .socket_path = path,
+                                  .container_namespace = arguments.container_namespace,
+                                  .events_address = input.events_address,
+                                  .debug = input.debug,
+                                  .log = open_log(bundle)});
+  if (!started) ignore(remove_dead_socket(path));
+  return started;
+}
+
+}  // namespace ocirun::shim
