@@ -1,0 +1,20 @@
+#pragma once
+
+#include <shim.pb-c.h>
+
+#include <span>
+#include <string>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun::shim {
+
+/// Mounts what containerd gives for the root filesystem of a container, one mount over the other,
+/// at `target`. The options of an overlay may be longer than a page. Errors name the mount; nothing
+/// is mounted then.
+Result<void> mount_rootfs(std::span<Shim__Mount* const> mounts, const std::string& target);
+
+/// Removes all mounts at `target`. Does nothing if there is none.
+Result<void> unmount_rootfs(const std::string& target);
+
+}  // namespace ocirun::shim
