@@ -164,7 +164,7 @@ foreign() {
       FOREIGN='podman --runtime --rm --cgroups --systemd --export --import --pre-checkpoint --with-previous docker --privileged --name --replicas'
       FOREIGN+=' --limit-memory --limit-cpu --limit-pids --endpoint-mode --no-resolve-image --checkpoint buildah --isolation'
       FOREIGN+=' kubelet --config --container-runtime --container-runtime-endpoint kubectl --for --timeout'
-      FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
+      FOREIGN+=' ctr --runc-binary --runtime-config-path --rw --image --task --live srun --container --ntasks-per-node'
       ;;
     pods/README.md) FOREIGN='docker --compose-file' ;;
     docs/decisions/*) FOREIGN='skopeo --raw podman --rm' ;;
