@@ -1,5 +1,5 @@
-# Pods, Deployments and StatefulSets of Kubernetes as pods. tests/pods/kubernetes has the rules of the documents, tests/pods/export the
-# round trips.
+# Pods, Deployments and StatefulSets of Kubernetes as pods. tests/pods/documents/kubernetes has the rules of the documents, tests/pods/export
+# the round trips.
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common

@@ -93,22 +93,21 @@ bool number_list(Value at, std::optional<std::string>& out) {
   return true;
 }
 
-constexpr std::int64_t kLeastQuota = 1000;                // microseconds, as the kernel's
-constexpr std::int64_t kMostBandwidth = (1LL << 44) - 1;  // MAX_BW of the kernel, Linux 5.8
+using cgroups::kLeastQuota, cgroups::kMostQuota;
 
 /// The kernel of cgroup v1 takes any negative number for -1. Clients send 0 for "not set".
 constexpr auto cpu_quota = [](Value at, std::int64_t& out) {
   if (!whole_number(at, out)) return false;
-  if (out == 0 || out == -1 || (out >= kLeastQuota && out <= kMostBandwidth)) return true;
+  if (out == 0 || out == -1 || (out >= kLeastQuota && out <= kMostQuota)) return true;
   at.problem("must be from {} to {} microseconds, or -1 for no limit, not {}", kLeastQuota,
-             kMostBandwidth, out);
+             kMostQuota, out);
   return false;
 };
 
 constexpr auto kCpu =
     fields<Cpu>(field("shares", &Cpu::shares, whole_number),
                 field("quota", &Cpu::quota, cpu_quota), field("period", &Cpu::period, whole_number),
-                field("burst", &Cpu::burst, range(0, kMostBandwidth)),
+                field("burst", &Cpu::burst, range(0, kMostQuota)),
                 field("realtimeRuntime", &Cpu::realtime_runtime, whole_number),
                 field("realtimePeriod", &Cpu::realtime_period, whole_number),
                 part("cpus", [](Value at, Cpu& out) { return number_list(at, out.cpus); }),

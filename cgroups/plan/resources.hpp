@@ -25,6 +25,9 @@ struct Memory {  // bytes; -1 is "unlimited"
   std::optional<bool> disable_oom_killer, use_hierarchy, check_before_update;
 };
 
+/// The quotas that the kernel takes, in microseconds: the greatest is MAX_BW, since Linux 5.8.
+inline constexpr std::int64_t kLeastQuota = 1000, kMostQuota = (std::int64_t{1} << 44) - 1;
+
 struct Cpu {
   std::optional<std::uint64_t> shares;
   std::optional<std::int64_t> quota;             // µs; below 0: unlimited, 0: left alone

@@ -8,6 +8,7 @@
 
 #include "bundle/config/id_maps.hpp"
 #include "bundle/json/writer.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/prepare/plan/devices.hpp"
 
@@ -178,7 +179,8 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
                  static_cast<std::uint64_t>(std::clamp(*requests.cpus * 1024, 2.0, kMostShares)));
     if (limits.cpus) {
       const double quota =
-          std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15);  // the kernel's least
+          std::clamp(std::ceil(*limits.cpus * kPeriod), static_cast<double>(cgroups::kLeastQuota),
+                     static_cast<double>(cgroups::kMostQuota));
       out.member("quota", static_cast<std::int64_t>(quota)).member("period", kPeriod);
     }
     out.end_object();

@@ -5,6 +5,7 @@
 
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/open_cgroup.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "cgroups/systemd/slice.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
@@ -116,8 +117,9 @@ cgroups::Resources resources_of(const Amounts& limits) {
         std::min<std::uint64_t>(*limits.memory, std::numeric_limits<std::int64_t>::max()));
   if (limits.cpus) {
     resources.cpu.emplace().period = static_cast<std::uint64_t>(kPeriod);
-    resources.cpu->quota =
-        static_cast<std::int64_t>(std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15));
+    resources.cpu->quota = static_cast<std::int64_t>(
+        std::clamp(std::ceil(*limits.cpus * kPeriod), static_cast<double>(cgroups::kLeastQuota),
+                   static_cast<double>(cgroups::kMostQuota)));
   }
   return resources;
 }

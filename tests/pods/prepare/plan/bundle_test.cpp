@@ -251,6 +251,8 @@ BOOST_AUTO_TEST_CASE(requests_are_weights_and_limits_are_limits) {  // OAM-30, O
   plan.resources.requests.cpus = 0.0001;
   read = config();
   BOOST_TEST((read.resources->cpu->shares == 2U && read.resources->cpu->quota == 1000));
+  plan.resources.limits.cpus = 2e8;  // the kernel takes no quota for so many
+  BOOST_TEST((config().resources->cpu->quota == cgroups::kMostQuota));
   plan.security.cpu_shares = 700;  // AC-18
   BOOST_TEST((config().resources->cpu->shares == 700U));
 }
