@@ -1,0 +1,411 @@
+#include "shim/streams/streams.hpp"
+
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "linux/base/file_io.hpp"
+#include "tests/shim/streams/stream_ends.hpp"
+
+using namespace ocirun;
+using namespace ocirun::shim;
+using namespace ocirun::test;
+
+namespace {
+
+/// The streams of a process, whose ends the test has.
+struct ProcessScene : StreamScene {
+  StreamNames names;
+  LoggedContainer container{.id = "web1", .container_namespace = "k8s.io"};
+  std::unique_ptr<Children> children = must(Children::make(loop));
+  std::shared_ptr<Streams> streams;
+  std::string error;
+  UniqueFd in, out, err;  // of the process
+
+  Async<> open() {
+    auto opened = co_await Streams::open(*children, names, PipeOwner{}, container);
+    if (!opened) error = opened.error().message();
+    if (!opened) co_return;
+    streams = *std::move(opened);
+    const std::vector<Fd> descriptors = streams->for_runtime();
+    BOOST_TEST(descriptors.size() == 3U);
+    in = copy_of(descriptors.at(0));
+    out = copy_of(descriptors.at(1));
+    err = copy_of(descriptors.at(2));
+  }
+  Async<> start() {
+    co_await open();
+    BOOST_TEST(error == "");
+    BOOST_REQUIRE(streams);
+    must(streams->start(UniqueFd()));
+  }
+  Async<> drains() {
+    const bool is_drained = co_await comes([this] { return streams->drained().is_given(); });
+    BOOST_TEST(is_drained);
+  }
+  Async<> write_out_and_close(std::string bytes) {
+    co_await write_slowly(out, bytes);
+    out.reset();
+  }
+};
+
+/// A terminal without echo, of which the shim has the master.
+struct TerminalScene : ProcessScene {
+  UniqueFd slave, client_in, client_out;
+
+  Async<> start_terminal() {
+    names = {.in = fifo("in"), .out = fifo("out"), .err = "", .terminal = true};
+    client_out = reader_of(names.out);
+    int master_number = -1, slave_number = -1;
+    BOOST_TEST(::openpty(&master_number, &slave_number, nullptr, nullptr, nullptr) == 0);
+    UniqueFd master(master_number);
+    slave.reset(slave_number);
+    ::fcntl(slave.get(), F_SETFL, O_NONBLOCK);
+    termios modes{};
+    ::tcgetattr(slave.get(), &modes);
+    ::cfmakeraw(&modes);
+    ::tcsetattr(slave.get(), TCSANOW, &modes);
+    co_await open();
+    BOOST_TEST(error == "");
+    must(streams->start(std::move(master)));
+    client_in = writer_of(names.in);
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(standard_streams, ProcessScene)
+
+BOOST_AUTO_TEST_CASE(streams_without_names_are_the_null_device) {
+  run([&] -> Async<> {
+    co_await start();
+    char byte = 0;
+    BOOST_TEST(::read(in.get(), &byte, 1) == 0);
+    BOOST_TEST(::write(out.get(), "x", 1) == 1);
+    BOOST_TEST(::write(err.get(), "x", 1) == 1);
+    BOOST_TEST(streams->drained().is_given());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(output_comes_through_fifos_and_ends_with_the_writers) {
+  run([&] -> Async<> {
+    names.out = fifo("out");
+    names.err = "fifo://" + fifo("err");
+    const UniqueFd out_reader = reader_of(names.out), err_reader = reader_of(scratch / "err");
+    co_await start();
+    co_await write_slowly(out, "to out");
+    co_await write_slowly(err, "to err");
+    const UniqueFd second_writer = copy_of(out);
+    out.reset();
+    err.reset();
+    const std::string err_read = co_await read_slowly(err_reader);
+    BOOST_TEST(err_read == "to err");
+    const std::string out_read = co_await read_slowly(out_reader, 6);
+    BOOST_TEST(out_read == "to out");
+    char byte = 0;
+    co_await let_work();
+    BOOST_TEST(::read(out_reader.get(), &byte, 1) == -1);  // a writer is left
+    BOOST_TEST(!streams->drained().is_given());
+    co_await write_slowly(second_writer, "!");
+    const std::string more = co_await read_slowly(out_reader, 1);
+    BOOST_TEST(more == "!");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_leaves_and_returns_loses_nothing) {
+  const std::string bytes = unlike_bytes(500'000);
+  run([&] -> Async<> {
+    names.out = fifo("out");
+    co_await start();
+    go(write_out_and_close(bytes));
+    std::string read;
+    for (int i = 0; i < 4; ++i) {
+      co_await let_work();  // without a reader
+      const UniqueFd reader = reader_of(names.out);
+      read += co_await read_slowly(reader, 100'001);
+    }
+    co_await let_work();
+    const UniqueFd reader = reader_of(names.out);
+    read += co_await read_slowly(reader);
+    BOOST_TEST((read == bytes));
+    co_await drains();
+  });
+}
+
+BOOST_AUTO_TEST_CASE(input_comes_from_a_fifo_and_does_not_end_when_a_client_leaves) {
+  run([&] -> Async<> {
+    names.in = fifo("in");
+    co_await start();
+    for (const std::string word : {"first", "second"}) {
+      const UniqueFd client = writer_of(names.in);
+      co_await write_slowly(client, word);
+      const std::string read = co_await read_slowly(in, word.size());
+      BOOST_TEST(read == word);
+    }
+    co_await let_work();
+    char byte = 0;
+    BOOST_TEST(::read(in.get(), &byte, 1) == -1);
+    streams->close_stdin();
+    const std::string rest = co_await read_slowly(in);
+    BOOST_TEST(rest == "");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(input_that_was_written_before_its_end_comes_through) {
+  const std::string bytes = unlike_bytes(190'000);  // more than a pipe holds
+  run([&] -> Async<> {
+    names.in = fifo("in");
+    co_await start();
+    {
+      const UniqueFd client = writer_of(names.in);
+      for (std::string_view left = bytes; !left.empty();) {
+        const ssize_t count = ::write(client.get(), left.data(), left.size());
+        if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
+        std::string read;
+        if (count < 0) {  // the two pipes are full
+          read = co_await read_slowly(in, 10'000);
+          BOOST_TEST(bytes.contains(read));
+        }
+        co_await let_work(1);
+      }
+    }
+    streams->close_stdin();
+    const std::string rest = co_await read_slowly(in);
+    BOOST_TEST(bytes.ends_with(rest));
+    BOOST_TEST(rest.size() > 60'000U);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(input_may_end_before_the_streams_start) {
+  run([&] -> Async<> {
+    names.in = fifo("in");
+    co_await open();
+    {
+      const UniqueFd client = writer_of(names.in);
+      co_await write_slowly(client, "all");
+    }
+    streams->close_stdin();
+    must(streams->start(UniqueFd()));
+    const std::string read = co_await read_slowly(in);
+    BOOST_TEST(read == "all");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(input_comes_from_a_file_and_ends_with_it) {
+  const std::string bytes = unlike_bytes(300'000);
+  run([&] -> Async<> {
+    names.in = "file://" + scratch.file("in", bytes);
+    co_await open();
+    BOOST_TEST(error == "");
+    if (!streams) co_return;
+    const auto started = streams->start(UniqueFd());
+    BOOST_TEST((started ? "" : started.error().message()) == "");
+    if (!started) co_return;
+    const std::string read = co_await read_slowly(in, bytes.size() + 1, 10'000);
+    BOOST_TEST((read == bytes));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(output_is_appended_to_files) {
+  run([&] -> Async<> {
+    names.out = "file://" + scratch.file("out", "before ");
+    names.err = "file://" + (scratch / "%65rr");
+    co_await start();
+    co_await write_slowly(out, "to out");
+    co_await write_slowly(err, "to err");
+    out.reset();
+    err.reset();
+    co_await drains();
+    BOOST_TEST(slurp(scratch / "out") == "before to out");
+    BOOST_TEST(slurp(scratch / "err") == "to err");
+    BOOST_TEST(mode_of(scratch / "err") == 0600);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_fifo_that_its_client_has_removed_does_not_become_a_file) {
+  run([&] -> Async<> {
+    names.out = scratch / "gone";
+    co_await open();
+    BOOST_TEST(error.contains("no such file"));
+    BOOST_TEST(!std::filesystem::exists(scratch / "gone"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(both_streams_may_go_to_one_file) {
+  run([&] -> Async<> {
+    names.out = names.err = "file://" + (scratch / "log");
+    co_await start();
+    for (int i = 0; i < 100; ++i) {
+      co_await write_slowly(out, "o");
+      co_await write_slowly(err, "e");
+      if (i % 10 == 0) co_await let_work(1);
+    }
+    out.reset();
+    err.reset();
+    co_await drains();
+    const std::string log = slurp(scratch / "log");
+    BOOST_TEST(log.size() == 200U);
+    BOOST_TEST(std::ranges::count(log, 'o') == 100);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_scheme_that_is_not_known_is_an_error_that_names_those_that_are) {
+  run([&] -> Async<> {
+    for (std::string StreamNames::* const name :
+         {&StreamNames::in, &StreamNames::out, &StreamNames::err}) {
+      names = {};
+      names.*name = "ftp:///log";
+      error.clear();
+      co_await open();
+      BOOST_TEST(error ==
+                 "ftp:///log: streams of the scheme ftp are not supported (fifo, file, binary)");
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_path_that_cannot_be_opened_is_an_error_that_names_it) {
+  run([&] -> Async<> {
+    names.in = scratch / "none";
+    co_await open();
+    BOOST_TEST(error.contains(names.in));
+    names = {};
+    names.out = scratch / "no/directory";
+    co_await open();
+    BOOST_TEST(error.contains(names.out));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_logging_program_gets_the_output_and_says_when_it_is_ready) {
+  const std::string program = scratch.script("my logger",
+                                             "d=${0%/*}\n"
+                                             "printf '%s|' \"$@\" > \"$d/arguments\"\n"
+                                             "env > \"$d/environment\"\n"
+                                             "ls /proc/$$/fd > \"$d/descriptors\"\n"
+                                             "exec 5>&-\n"
+                                             "cat <&3 > \"$d/out\"\n"
+                                             "cat <&4 > \"$d/err\"\n");
+  run([&] -> Async<> {
+    names.out = "binary://" + (scratch / "my%20logger") + "?name=a%26b+c&flag&x=";
+    co_await start();
+    BOOST_TEST(slurp(scratch / "arguments") == "name|a&b c|flag|x|");
+    BOOST_TEST(slurp(scratch / "environment").contains("CONTAINER_ID=web1\n"));
+    BOOST_TEST(slurp(scratch / "environment").contains("CONTAINER_NAMESPACE=k8s.io\n"));
+    for (const std::string number : {"0\n", "1\n", "2\n", "3\n", "4\n", "5\n"})
+      BOOST_TEST(slurp(scratch / "descriptors").contains(number));
+    const std::string bytes = unlike_bytes(300'000);
+    co_await write_slowly(out, bytes);
+    co_await write_slowly(err, "to err");
+    out.reset();
+    err.reset();
+    co_await drains();  // when the program has ended
+    BOOST_TEST((slurp(scratch / "out") == bytes));
+    BOOST_TEST(slurp(scratch / "err") == "to err");
+    BOOST_TEST(children_of_this_process() == "");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_logging_program_must_exist_and_have_an_absolute_path) {
+  run([&] -> Async<> {
+    names.out = "binary://" + (scratch / "none");
+    co_await open();
+    BOOST_TEST(error.contains("start the logging program " + (scratch / "none")));
+    names.out = "binary://logger?a=b";
+    co_await open();
+    BOOST_TEST(error == "binary://logger?a=b: the path of a logging program must be absolute");
+    names.out = "binary:///bin/true";
+    names.terminal = true;
+    co_await open();
+    BOOST_TEST(error == "binary:///bin/true: a logging program gets no terminal");
+    BOOST_TEST(children_of_this_process() == "");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(without_a_terminal_there_is_no_size) {
+  run([&] -> Async<> {
+    co_await start();
+    BOOST_TEST(must_fail(streams->resize(80, 24)) == "the process has no terminal");
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(terminal_streams, TerminalScene)
+
+BOOST_AUTO_TEST_CASE(a_terminal_is_moved_both_ways_to_its_end) {
+  const std::string bytes = unlike_bytes(200'000);
+  run([&] -> Async<> {
+    co_await start_terminal();
+    co_await write_slowly(client_in, "typed");
+    const std::string typed = co_await read_slowly(slave, 5);
+    BOOST_TEST(typed == "typed");
+    std::string shown;
+    for (std::string_view left = bytes; !left.empty();
+         left.remove_prefix(std::min<std::size_t>(2000, left.size()))) {
+      co_await write_slowly(slave, left.substr(0, 2000));
+      shown += co_await read_slowly(client_out, std::min<std::size_t>(2000, left.size()));
+    }
+    BOOST_TEST((shown == bytes));
+    BOOST_TEST(!streams->drained().is_given());
+    slave.reset();
+    co_await drains();
+    const std::string rest = co_await read_slowly(client_out);
+    BOOST_TEST(rest == "");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_the_client_reads_late_is_not_lost_with_the_terminal) {
+  const std::string bytes = unlike_bytes(150'000);
+  run([&] -> Async<> {
+    co_await start_terminal();
+    std::size_t written = 0;
+    for (int idle = 0; idle < 20 && written < bytes.size();) {
+      const ssize_t count = ::write(slave.get(), bytes.data() + written, bytes.size() - written);
+      if (count > 0) written += static_cast<std::size_t>(count);
+      idle = count > 0 ? 0 : idle + 1;
+      co_await let_work(1);
+    }
+    slave.reset();
+    co_await let_work();
+    const std::string shown = co_await read_slowly(client_out);
+    BOOST_TEST(shown.size() == written);
+    BOOST_TEST(bytes.starts_with(shown));
+    co_await drains();
+  });
+}
+
+BOOST_AUTO_TEST_CASE(input_that_the_process_does_not_read_waits) {
+  const std::string bytes(30'000, 'i');
+  run([&] -> Async<> {
+    co_await start_terminal();
+    co_await write_slowly(client_in, bytes);
+    co_await let_work();
+    const std::string typed = co_await read_slowly(slave, bytes.size(), 1000);
+    BOOST_TEST((typed == bytes));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_terminal_is_resized) {
+  run([&] -> Async<> {
+    co_await start_terminal();
+    must(streams->resize(132, 43));
+    winsize size{};
+    BOOST_TEST(::ioctl(slave.get(), TIOCGWINSZ, &size) == 0);
+    BOOST_TEST(int{size.ws_col} == 132);
+    BOOST_TEST(int{size.ws_row} == 43);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_error_output_of_a_terminal_goes_nowhere) {
+  run([&] -> Async<> {
+    names.err = fifo("err");
+    co_await start_terminal();
+    slave.reset();
+    co_await drains();
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
