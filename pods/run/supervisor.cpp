@@ -13,6 +13,7 @@ namespace ocirun::pods {
 namespace {
 
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
+constexpr std::chrono::seconds kPauseAfterFullDisk{1};
 
 /// The runtime's commands, beside the waits that the document or the options ask for.
 constexpr std::chrono::minutes kCommandPatience{1};
@@ -104,7 +105,8 @@ void Supervisor::step(Clock::time_point limit) {
     services_.membership->add_wanted(watched);
     until = std::min(until, services_.membership->next());
   }
-  if (missed_child_) until = std::min(until, Clock::now() + kPauseAfterMiss);
+  if (missed_child_) until = std::min(until, now + kPauseAfterMiss);
+  if (record_ != saved_) until = std::min(until, now + kPauseAfterFullDisk);
   for (const auto& [pid, end] : adopted_.ends) {
     watched.push_back(end.wanted());
     until = std::min(until, now + end.poll_limit());
@@ -215,7 +217,7 @@ void Supervisor::stop_all() {
 
 bool Supervisor::all_done() const { return std::ranges::all_of(runs_, &ContainerRun::is_done); }
 
-/// Ignores errors: a full disk must not end the pod.
+/// A full disk must not end the pod: step() tries again.
 void Supervisor::save() {
   if (record_ == saved_) return;
   if (services_.notifier != nullptr) services_.notifier->tell_state(record_);
