@@ -56,8 +56,4 @@ Async<> Publisher::send_all() {
   is_sending_ = false;
 }
 
-Async<> Publisher::sent() {
-  while (!waiting_.empty()) co_await Pause{loop_, std::chrono::milliseconds(5)};
-}
-
 }  // namespace ocirun::shim

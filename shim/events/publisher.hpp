@@ -24,8 +24,6 @@ class Publisher {
     add(std::move(topic), std::move(type), bytes_of(event));
   }
   bool is_idle() const { return waiting_.empty(); }
-  /// Given when no event waits any more.
-  Async<> sent();
 
  private:
   void add(std::string topic, std::string type, std::string event);

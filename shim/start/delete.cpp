@@ -16,14 +16,13 @@
 #include "linux/programs/program.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/options/runtime_record.hpp"
+#include "shim/tasks/rootfs.hpp"
 
 namespace ocirun::shim {
 namespace {
 
 constexpr std::chrono::seconds kRuntimePatience{4};
 constexpr std::chrono::milliseconds kPatienceWithTheKilled{500};
-constexpr int kNoFollow = 8;         // UMOUNT_NOFOLLOW
-constexpr int kMostMounts = 10'000;  // on one rootfs, one over the other
 constexpr std::uint32_t kKilled = 128 + SIGKILL;
 
 /// Like run_program(), which would wait longer.
@@ -55,26 +54,11 @@ Result<void> delete_by_runtime(Fd bundle, const Arguments& arguments) {
   return run_briefly(words);
 }
 
-/// Unmounts the rootfs as often as something is mounted on it.
-Result<void> unmount_rootfs(const std::string& bundle) {
-  const std::string rootfs = bundle + "/rootfs";
-  for (int i = 0; i < kMostMounts; ++i) {
-    auto unmounted = linux::sys::unmount(rootfs.c_str(), linux::sys::kDetach | kNoFollow);
-    if (unmounted) continue;
-    // EINVAL: nothing is mounted there.
-    if (unmounted.error().number() == EINVAL || is_missing(unmounted)) return {};
-    return unmounted;
-  }
-  return refuse("{}: more than {} file systems are mounted on it", rootfs, kMostMounts);
-}
-
 /// The message for containerd; the end is now.
 std::string delete_response(const std::string& bundle) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  auto time = new_message<Shim__Timestamp>();
-  time.seconds = now.tv_sec;
-  time.nanos = static_cast<std::int32_t>(now.tv_nsec);
+  Shim__Timestamp time = timestamp_of(now);
   auto response = new_message<Shim__DeleteResponse>();
   response.pid = static_cast<std::uint32_t>(linux::read_pid_file(bundle + "/init.pid").value_or(0));
   response.exit_status = kKilled;
@@ -90,7 +74,7 @@ Result<void> delete_container(const Arguments& arguments) {
   const std::string response = delete_response(arguments.bundle);
   auto deleted = within(delete_by_runtime(bundle ? Fd(*bundle) : Fd(), arguments),
                         "delete the container {}", arguments.id);
-  auto unmounted = unmount_rootfs(arguments.bundle);
+  auto unmounted = unmount_rootfs(arguments.bundle + "/rootfs");
   if (!deleted) return deleted;
   OCIRUN_TRY(std::move(unmounted));
   return linux::write_all(Fd{STDOUT_FILENO}, response);

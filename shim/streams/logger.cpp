@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -12,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "linux/base/syscalls.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
@@ -62,16 +61,14 @@ Result<Logger> run_logger(const std::string& name, const LoggedContainer& contai
   const std::vector<std::string> words = command_of(name);
   if (!words.front().starts_with('/'))
     return refuse("{}: the path of a logging program must be absolute", name);
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  Logger logger{.pid = 0, .is_ready = UniqueFd(ends[0])};
-  const UniqueFd ready(ends[1]);
+  OCIRUN_TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
+  Logger logger{.pid = 0, .is_ready = std::move(ready.reader)};
   OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
   const linux::ExecArguments arguments(
       words,
       {"CONTAINER_ID=" + container.id, "CONTAINER_NAMESPACE=" + container.container_namespace});
   auto child = within(linux::spawn(words.front().c_str(), arguments, arguments.envp(),
-                                   {null, null, null, out, err, ready}),
+                                   {null, null, null, out, err, ready.writer}),
                       "start the logging program {}", words.front());
   if (!child) return std::unexpected(child.error());
   logger.pid = child->pid;

@@ -23,8 +23,6 @@ class Pump {
   ~Pump() { close(); }
 
   void start();
-  /// Stops, as if the source had ended.
-  void stop() { end(); }
 
  private:
   enum class Waits : std::uint8_t { kNot, kForSource, kForSink };

@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
 #include "shim/streams/logger.hpp"
@@ -20,14 +20,8 @@ namespace {
 
 namespace sys = linux::sys;
 
-struct Pipe {
-  UniqueFd reader, writer;
-};
-
-Result<Pipe> make_pipe(const PipeOwner& owner) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+Result<linux::Pipe> pipe_of(const PipeOwner& owner) {
+  OCIRUN_TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   if ((owner.uid != 0 || owner.gid != 0) && ::fchown(pipe.reader.get(), owner.uid, owner.gid) != 0)
     return fail(errno, "give a pipe to user {}", owner.uid);
   return pipe;
@@ -39,8 +33,6 @@ Result<void> do_not_block(Fd descriptor) {
     return fail(errno, "make a descriptor nonblocking");
   return {};
 }
-
-Result<UniqueFd> open_null() { return linux::open_verified_null(); }
 
 bool is_fifo(const std::string& path) {
   const auto status = sys::fstatat(Fd{AT_FDCWD}, path.c_str());
@@ -88,7 +80,7 @@ Result<void> Streams::open_all(const StreamNames& names, const PipeOwner& owner,
 }
 
 Result<void> Streams::open_in(const StreamNames& names, const PipeOwner& owner) {
-  OCIRUN_TRY_ASSIGN(in_.theirs, open_null());
+  OCIRUN_TRY_ASSIGN(in_.theirs, linux::open_verified_null());
   if (names.in.empty()) return {};
   OCIRUN_TRY_ASSIGN(const std::string path, path_of(names.in));
   OCIRUN_TRY_ASSIGN(in_.outside, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -96,7 +88,7 @@ Result<void> Streams::open_in(const StreamNames& names, const PipeOwner& owner) 
     OCIRUN_TRY_ASSIGN(input_holder_, sys::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   }
   if (names.terminal) return {};
-  OCIRUN_TRY_ASSIGN(Pipe pipe, make_pipe(owner));
+  OCIRUN_TRY_ASSIGN(linux::Pipe pipe, pipe_of(owner));
   OCIRUN_TRY(do_not_block(pipe.writer));
   in_.theirs = std::move(pipe.reader);
   in_.ours = std::move(pipe.writer);
@@ -105,15 +97,15 @@ Result<void> Streams::open_in(const StreamNames& names, const PipeOwner& owner) 
 
 Result<void> Streams::open_out(const std::string& name, const StreamNames& names,
                                const PipeOwner& owner, End& end) {
-  OCIRUN_TRY_ASSIGN(end.theirs, open_null());
+  OCIRUN_TRY_ASSIGN(end.theirs, linux::open_verified_null());
   // Somebody has to read a terminal: its program would stop.
   if (name.empty() && names.terminal && &end == &out_) {
-    OCIRUN_TRY_ASSIGN(end.outside, open_null());
+    OCIRUN_TRY_ASSIGN(end.outside, linux::open_verified_null());
   }
   if (name.empty()) return {};
   OCIRUN_TRY(open_outside(name, end));
   if (names.terminal) return {};
-  OCIRUN_TRY_ASSIGN(Pipe pipe, make_pipe(owner));
+  OCIRUN_TRY_ASSIGN(linux::Pipe pipe, pipe_of(owner));
   OCIRUN_TRY(do_not_block(pipe.reader));
   end.theirs = std::move(pipe.writer);
   end.ours = std::move(pipe.reader);
@@ -139,8 +131,8 @@ Result<void> Streams::open_outside(const std::string& name, End& end) {
 Result<void> Streams::start_logger(const StreamNames& names, const PipeOwner& owner,
                                    const LoggedContainer& container) {
   if (names.terminal) return refuse("{}: a logging program gets no terminal", names.out);
-  OCIRUN_TRY_ASSIGN(Pipe out, make_pipe(owner));
-  OCIRUN_TRY_ASSIGN(Pipe err, make_pipe(owner));
+  OCIRUN_TRY_ASSIGN(linux::Pipe out, pipe_of(owner));
+  OCIRUN_TRY_ASSIGN(linux::Pipe err, pipe_of(owner));
   OCIRUN_TRY_ASSIGN(Logger logger, run_logger(names.out, container, out.reader, err.reader));
   logger_is_ready_ = std::move(logger.is_ready);
   logger_ = logger.pid;

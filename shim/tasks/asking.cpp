@@ -33,9 +33,7 @@ std::vector<std::uint32_t> parse_pids(std::string_view text) {
 }  // namespace
 
 Async<Answer> Tasks::state(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no StateRequest");
-  const auto target = find((*request)->id, (*request)->exec_id);
+  const auto target = find_named(payload);
   if (!target) co_return std::unexpected(target.error());
   const Process& process = *target->process;
   Shim__Timestamp exited = timestamp_of(process.end.at);
@@ -57,11 +55,9 @@ Async<Answer> Tasks::state(Payload payload) {
 }
 
 Async<Answer> Tasks::pids(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no PidsRequest");
-  const auto found = find((*request)->id);
-  if (!found) co_return std::unexpected(found.error());
-  const ContainerPointer& container = *found;
+  const auto target = find_named(payload);
+  if (!target) co_return std::unexpected(target.error());
+  const ContainerPointer& container = target->container;
   // containerd takes a task without processes for a leak, and loses the exit status of its init.
   std::vector<std::uint32_t> all{static_cast<std::uint32_t>(container->init->pid)};
   if (!container->init->ended.is_given() && container->init->pid != 0) {
@@ -95,9 +91,7 @@ Async<Answer> Tasks::pids(Payload payload) {
 }
 
 Async<Answer> Tasks::wait(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no WaitRequest");
-  const auto target = find((*request)->id, (*request)->exec_id);
+  const auto target = find_named(payload);
   if (!target) co_return std::unexpected(target.error());
   const ProcessPointer process = target->process;
   co_await process->ended;
@@ -109,11 +103,9 @@ Async<Answer> Tasks::wait(Payload payload) {
 }
 
 Async<Answer> Tasks::stats(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no StatsRequest");
-  const auto found = find((*request)->id);
-  if (!found) co_return std::unexpected(found.error());
-  const Container& container = **found;
+  const auto target = find_named(payload);
+  if (!target) co_return std::unexpected(target.error());
+  const Container& container = *target->container;
   if (!container.cgroup || container.init->ended.is_given())
     co_return answer_with(Code::kNotFound, "the task does not run: not found");
   const auto metrics = container.cgroup->metrics();
@@ -127,13 +119,11 @@ Async<Answer> Tasks::stats(Payload payload) {
 }
 
 Async<Answer> Tasks::connect(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no ConnectRequest");
-  const auto found = find((*request)->id);
-  if (!found) co_return std::unexpected(found.error());
+  const auto target = find_named(payload);
+  if (!target) co_return std::unexpected(target.error());
   auto response = new_message<Shim__ConnectResponse>();
   response.shim_pid = static_cast<std::uint32_t>(::getpid());
-  response.task_pid = static_cast<std::uint32_t>((*found)->init->pid);
+  response.task_pid = static_cast<std::uint32_t>(target->container->init->pid);
   co_return bytes_of(response);
 }
 

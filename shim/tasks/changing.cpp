@@ -45,11 +45,9 @@ Async<Answer> Tasks::kill(Payload payload) {
 }
 
 Async<Answer> Tasks::freeze(Payload payload, bool is_pause) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no request for a task");
-  const auto found = find((*request)->id);
-  if (!found) co_return std::unexpected(found.error());
-  const ContainerPointer& container = *found;
+  const auto target = find_named(payload);
+  if (!target) co_return std::unexpected(target.error());
+  const ContainerPointer& container = target->container;
   const Gate::Pass pass = co_await container->gate.enter();
   if (!is_current(*container, *container->init))
     co_return answer_with(Code::kNotFound, "the task was deleted: not found");

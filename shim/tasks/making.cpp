@@ -115,12 +115,8 @@ Async<Result<void>> Tasks::make(ContainerPointer container) {
   auto own_pids = has_own_pid_namespace(container->bundle);
   if (!own_pids) co_return std::unexpected(own_pids.error());
   container->has_own_pids = *own_pids;
-  const PipeOwner owner{container->options.io_uid, container->options.io_gid};
-  const LoggedContainer logged{container->id, place_.container_namespace};
-  auto streams = co_await Streams::open(children_, container->init->names, owner, logged);
-  if (!streams) co_return std::unexpected(streams.error());
-  container->init->streams = *streams;
-  if (container->init->is_input_closed) container->init->streams->close_stdin();
+  const Result<void> opened = co_await open_streams(container, container->init);
+  if (!opened) co_return opened;
   if (!container->checkpoint.empty()) co_return Result<void>();  // Start restores it
   std::vector<std::string> words{"create", "--bundle", container->bundle};
   if (container->options.no_pivot_root) words.emplace_back("--no-pivot");
@@ -129,6 +125,16 @@ Async<Result<void>> Tasks::make(ContainerPointer container) {
                                            pid_file_of(*container, *container->init));
   if (made) watch_cgroup(container);
   co_return made;
+}
+
+Async<Result<void>> Tasks::open_streams(ContainerPointer container, ProcessPointer process) {
+  const PipeOwner owner{container->options.io_uid, container->options.io_gid};
+  const LoggedContainer logged{container->id, place_.container_namespace};
+  auto streams = co_await Streams::open(children_, process->names, owner, logged);
+  if (!streams) co_return std::unexpected(streams.error());
+  process->streams = *streams;
+  if (process->is_input_closed) process->streams->close_stdin();
+  co_return Result<void>();
 }
 
 /// Runs the command of the runtime that makes a process, and takes over its streams. The id of the
@@ -166,9 +172,7 @@ Async<Result<void>> Tasks::run_process(ContainerPointer container, ProcessPointe
 }
 
 Async<Answer> Tasks::start(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no StartRequest");
-  const auto target = find((*request)->id, (*request)->exec_id);
+  const auto target = find_named(payload);
   if (!target) co_return std::unexpected(target.error());
   const auto [container, process] = *target;
   const Gate::Pass pass = co_await container->gate.enter();
@@ -210,12 +214,8 @@ Async<Result<void>> Tasks::start_init(ContainerPointer container) {
 }
 
 Async<Result<void>> Tasks::start_exec(ContainerPointer container, ProcessPointer process) {
-  const PipeOwner owner{container->options.io_uid, container->options.io_gid};
-  const LoggedContainer logged{container->id, place_.container_namespace};
-  auto streams = co_await Streams::open(children_, process->names, owner, logged);
-  if (!streams) co_return std::unexpected(streams.error());
-  process->streams = *streams;
-  if (process->is_input_closed) process->streams->close_stdin();
+  const Result<void> opened = co_await open_streams(container, process);
+  if (!opened) co_return opened;
   const std::string file = fmt::format("{}/exec.{}.json", container->bundle, process->exec_id);
   const std::string pid_file = pid_file_of(*container, *process);
   if (auto written = linux::replace_file(Fd{AT_FDCWD}, file, process->spec, 0600); !written)
@@ -254,9 +254,7 @@ Async<Answer> Tasks::exec(Payload payload) {
 }
 
 Async<Answer> Tasks::remove(Payload payload) {
-  const auto request = Received<Shim__ProcessRequest>::read(payload);
-  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no DeleteRequest");
-  const auto target = find((*request)->id, (*request)->exec_id);
+  const auto target = find_named(payload);
   if (!target) co_return std::unexpected(target.error());
   const auto [container, process] = *target;
   const Gate::Pass pass = co_await container->gate.enter();

@@ -20,6 +20,8 @@ namespace {
 
 namespace sys = linux::sys;
 
+constexpr int kMostMounts = 10'000;  // on one rootfs, one over the other
+
 linux::Mount parse(const Shim__Mount& given) {
   linux::Mount mount;
   mount.type = given.type;
@@ -89,7 +91,7 @@ Result<void> make(const linux::Mount& mount, const std::string& target) {
   if (directory.empty() || data.size() >= page)
     return refuse("its options have {} bytes, at most {} are possible", data.size(), page - 1);
   OCIRUN_TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (::chdir(directory.c_str()) != 0) return fail(errno, "enter {}", directory);
+  OCIRUN_TRY(within(sys::chdir(directory.c_str()), "enter {}", directory));
   auto made =
       sys::mount(mount.source.c_str(), target.c_str(), mount.type.c_str(), flags, data.c_str());
   OCIRUN_TRY(sys::fchdir(before));
@@ -111,10 +113,14 @@ Result<void> mount_rootfs(std::span<Shim__Mount* const> mounts, const std::strin
 }
 
 Result<void> unmount_rootfs(const std::string& target) {
-  while (::umount2(target.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+  for (int i = 0; i < kMostMounts; ++i) {
+    auto unmounted = sys::unmount(target.c_str(), sys::kDetach | UMOUNT_NOFOLLOW);
+    if (unmounted) continue;
+    // EINVAL: nothing is mounted there.
+    if (unmounted.error().number() == EINVAL || is_missing(unmounted)) return {};
+    return unmounted;
   }
-  if (errno != EINVAL && errno != ENOENT) return fail(errno, "unmount {}", target);
-  return {};
+  return refuse("{}: more than {} file systems are mounted on it", target, kMostMounts);
 }
 
 }  // namespace ocirun::shim

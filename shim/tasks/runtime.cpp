@@ -1,8 +1,6 @@
 #include "shim/tasks/runtime.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +24,7 @@ constexpr std::size_t kMostWritten = std::size_t{16} << 20;
 
 /// A file in memory with this text, read from its beginning.
 Result<UniqueFd> text_file(std::string_view text) {
-  UniqueFd file(::memfd_create("shim", MFD_CLOEXEC));
-  if (!file) return fail(errno, "make a file in memory");
+  OCIRUN_TRY_ASSIGN(UniqueFd file, linux::make_memory_file("shim"));
   OCIRUN_TRY(linux::write_all(file, text));
   if (::lseek(file.get(), 0, SEEK_SET) != 0) return fail(errno, "read a file in memory");
   return file;
@@ -85,13 +82,8 @@ Async<Result<std::string>> Runtime::ask(std::vector<std::string> words, std::str
   std::vector<Fd> streams{*in, *out, *null};
   const Result<void> done = co_await run(std::move(words), std::move(streams));
   if (!done) co_return std::unexpected(done.error());
-  struct stat written{};
-  if (::fstat(out->get(), &written) != 0) co_return fail(errno, "read what the runtime wrote");
-  if (static_cast<std::size_t>(written.st_size) > kMostWritten)
-    co_return refuse("the runtime has written {} bytes", written.st_size);
-  std::string text(static_cast<std::size_t>(written.st_size), '\0');
-  const ssize_t count = ::pread(out->get(), text.data(), text.size(), 0);
-  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  if (::lseek(out->get(), 0, SEEK_SET) != 0) co_return fail(errno, "read what the runtime wrote");
+  auto text = within(linux::sys::read_all(*out, kMostWritten), "what the runtime wrote");
   co_return text;
 }
 

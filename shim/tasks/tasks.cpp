@@ -46,6 +46,14 @@ Tasks::Found<Tasks::Target> Tasks::find(const std::string& id, const std::string
   return Target{*container, exec->second};
 }
 
+/// The process, or the init of the container, that a request without other members names.
+Tasks::Found<Tasks::Target> Tasks::find_named(const Payload& payload) const {
+  const auto request = Received<Shim__ProcessRequest>::read(payload);
+  if (!request)
+    return answer_with(Code::kInvalidArgument, "this is no request about a task or a process");
+  return find((*request)->id, (*request)->exec_id);
+}
+
 /// Whether the shim still has the process: it may have been deleted while a call waited for the
 /// gate of the container, and another one may have the id.
 bool Tasks::is_current(const Container& container, const Process& process) const {

@@ -54,6 +54,7 @@ class Tasks {
   Async<Result<void>> make(ContainerPointer container);
   Async<Result<void>> start_init(ContainerPointer container);
   Async<Result<void>> start_exec(ContainerPointer container, ProcessPointer process);
+  Async<Result<void>> open_streams(ContainerPointer container, ProcessPointer process);
   Async<Result<void>> run_process(ContainerPointer container, ProcessPointer process,
                                   std::vector<std::string> words, std::string pid_file);
   Async<> end_streams(ProcessPointer process);
@@ -94,6 +95,7 @@ class Tasks {
 
   Found<ContainerPointer> find(const std::string& id) const;
   Found<Target> find(const std::string& id, const std::string& exec_id) const;
+  Found<Target> find_named(const Payload& payload) const;
   std::string next_console_path();
 
   Loop& loop_;

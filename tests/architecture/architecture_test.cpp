@@ -121,7 +121,6 @@ const Reasons kRawPathCalls{
     {"shim/start/socket.cpp", "bind(2) and connect(2) of containerd's socket for the shim"},
     {"shim/ttrpc/client.cpp", "connect(2) to containerd's socket"},
     {"shim/tasks/console.cpp", "bind(2) beside the shim's own socket"},
-    {"shim/tasks/rootfs.cpp", "the layers and the mount point that containerd names"},
     {"shim/tasks/runtime.cpp", "a log file in the bundle, which containerd has made"},
     {"cgroups/hierarchies/directory.cpp",
      "the cgroup filesystem, O_NOFOLLOW beneath a verified mount"},
