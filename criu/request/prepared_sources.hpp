@@ -19,8 +19,8 @@ namespace ocirun::runtime {
 // root of the container could clear the protective flags of such a bind later. The kernel locks the
 // attributes when CRIU's mount namespace is copied for the user namespace.
 
-/// Whether CRIU cannot bind the sources itself: the container has a user namespace or an id-mapped
-/// mount.
+/// Whether CRIU cannot bind the sources even where the host is writable for it: the container has a
+/// user namespace, or an id-mapped mount, which CRIU makes no id maps for.
 bool needs_prepared_sources(const bundle::Config& config);
 
 /// The directory of the host that a tmpfs with the sources covers in CRIU's mount namespace, and

@@ -20,8 +20,8 @@ struct ContainerDevices {
 /// The CDI devices of the containers of a pod.
 struct PodDevices {
   std::map<const Container*, ContainerDevices> of;  // without containers that get none
-  /// Locks of the devices that the document asks for by their number. Such a device belongs to one
-  /// pod at a time, as long as the pod runs.
+  /// Locks of the devices of which the document asks for a count, not for names. Such a device
+  /// belongs to one pod at a time, as long as the pod runs.
   std::vector<UniqueFd> locks;
   std::map<std::string, std::string> files;  // the specifications of the kinds, and their texts
   std::vector<std::string> warnings;
@@ -29,7 +29,7 @@ struct PodDevices {
 
 /// Chooses the devices of each container: those of --device, and as many of a kind as the document
 /// asks for. A device of --device counts among these. The others are the first of the kind that no
-/// other container of the pod has and that no other pod has by number; an init container shares
+/// other container of the pod has and that no other pod has locked; an init container shares
 /// them with the other containers. Names of one device count once, and "all" is not given out.
 /// `locks` is the path of the directory for locks; "": nothing will run, and so no device is
 /// locked. Reads no specification for a pod without devices. Errors, with their places: those of

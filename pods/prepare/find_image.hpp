@@ -11,7 +11,7 @@
 namespace ocirun::pods {
 
 /// The options for unpacking layers in the user namespace of the caller. Only the host's root can
-/// set the mark `trusted` and make device nodes.
+/// set the attributes trusted.* and make device nodes.
 AddOptions options_for_this_namespace();
 
 /// Fetches an image by pull(), and unpacks the layers that `store` lacks. Errors: those of pull()

@@ -16,8 +16,9 @@ class HostVolumes {
   HostVolumes(const Pod& pod, const Given& given, const Site& site, Reach reach,
               const std::string& locks);
 
-  /// Makes `name` in the directory of the volumes show what a document names, or what --volume or a
-  /// claim gives for the volume; nullptr: for a mount point without a volume (AC-8).
+  /// Show a file of the host as `name` in the directory of the volumes, and complete `ready`: the
+  /// file that the document names, or `path`, which --volume or a volume claim gives. `volume` is
+  /// nullptr for a mount point without a volume (AC-8).
   Result<ReadyVolume> show_named(const Volume& volume, const std::string& name, ReadyVolume ready);
   Result<ReadyVolume> show_given(const Volume* volume, const std::string& path,
                                  const std::string& name, ReadyVolume ready);

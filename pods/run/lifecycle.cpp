@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kBetweenKills{1};
 
 /// What an event leads to.
 enum class Act : std::uint8_t {
-  kNever,   // the event does not come in this phase
+  kNever,   // the event does not come in this phase: nothing happens if it does
   kNone,    // the event changes nothing
   kMake,    // kMaking begins; before it kRemoving, if the container could not be removed
   kClaim,   // kClaiming begins
@@ -28,7 +28,7 @@ enum class Act : std::uint8_t {
   kPurge,   // the removal begins again
   kRetry,   // the removal begins later again, unless the container is not started again
   kSettle,  // kWaiting or kDone, as decided
-  kSignal,  // kStopping: the stop signal is sent, and the grace period begins
+  kSignal,  // kStopping: the stop signal is sent, and the grace period begins; kEnd asks the rule
   kAsk,     // kStopping: the stop signal is sent, and the grace period goes on
   kSwap,    // as kSignal, and the container will start again whatever the restart rule is
   kAgain,   // the program was asked to end before: the container will start again

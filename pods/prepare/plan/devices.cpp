@@ -21,7 +21,7 @@ void write_node(JsonWriter& out, const ReadyNode& node, const Account& account) 
   out.begin_object().member("path", node.path).member("type", std::string_view(&node.type, 1));
   if (node.type != 'p') out.member("major", node.major).member("minor", node.minor);
   if (node.mode) out.member("fileMode", *node.mode);
-  // The program can open a node that only the owner may open on the host.
+  // Without an owner in the CDI document, the program's user owns the node: mode 0600 lets it in.
   out.member("uid", node.uid.value_or(account.uid).value());
   out.member("gid", node.gid.value_or(account.gid).value());
   out.end_object();

@@ -14,7 +14,8 @@ inline constexpr const char* kMemberDevice = "ocirun0";
 /// The path of the program ip, which makes the devices. Errors: it is not installed.
 Result<std::string> find_ip_program();
 
-/// Makes the bridge of a network of pods in the network namespace of the process `holder`.
+/// Makes the bridge of a network of pods. The process `holder` keeps the network's own namespace,
+/// in which the bridge is.
 Result<void> make_bridge(const linux::ProcessIdentity& holder);
 
 /// Connects the network namespace of the process `pod` with the bridge in that of `holder`: makes
