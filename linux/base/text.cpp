@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+
 namespace ocirun::linux {
 namespace {
 
@@ -42,5 +44,19 @@ std::string escape_controls(std::string_view text, std::string_view kept) {
 std::string without_controls(std::string_view text) { return escape_controls(text, "\n\t"); }
 
 std::string in_one_line(std::string_view text) { return escape_controls(text, ""); }
+
+std::string rfc3339_now(int digits) {
+  using namespace std::chrono;  // not gmtime_r, which reads /etc/localtime
+  const auto now = floor<nanoseconds>(system_clock::now());
+  const auto day = floor<days>(now);
+  const year_month_day date(day);
+  const hh_mm_ss time(now - day);
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  time.hours().count(), time.minutes().count(), time.seconds().count());
+  if (digits > 0) text += fmt::format(".{:09}", time.subseconds().count());
+  return text + "Z";
+}
 
 }  // namespace ocirun::linux

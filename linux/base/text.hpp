@@ -52,4 +52,7 @@ std::string without_controls(std::string_view text);
 /// Like without_controls(), with newlines and tabs written out too: for a cell of a table.
 std::string in_one_line(std::string_view text);
 
+/// Now, as RFC 3339 in UTC with `digits` digits of a second's fraction (0 or 9).
+std::string rfc3339_now(int digits);
+
 }  // namespace ocirun::linux

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <csignal>
 
@@ -74,20 +73,6 @@ void write_to_stderr(std::string_view line) {
 
 }  // namespace
 
-std::string rfc3339_now(int digits) {
-  using namespace std::chrono;  // not gmtime_r, which reads /etc/localtime
-  const auto now = floor<nanoseconds>(system_clock::now());
-  const auto day = floor<days>(now);
-  const year_month_day date(day);
-  const hh_mm_ss time(now - day);
-  std::string text =
-      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  time.hours().count(), time.minutes().count(), time.seconds().count());
-  if (digits > 0) text += fmt::format(".{:09}", time.subseconds().count());
-  return text + "Z";
-}
-
 Result<Log> Log::open(const GlobalOptions& options) {
   Log log;
   log.format_ = options.log_format;
@@ -106,7 +91,7 @@ void Log::write(LogLevel level, std::string_view message) const {
   if (level < level_) return;
   const BrokenPipesAreErrors held;
   const std::string shown = linux::without_controls(message);
-  const std::string time = rfc3339_now(0);
+  const std::string time = linux::rfc3339_now(0);
   const std::string_view level_name = name_of(kLogLevelNames, level);
   if (file_) {
     const std::string line = format_ == LogFormat::kJson ? bundle::log_line(level_name, shown, time)

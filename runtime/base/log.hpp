@@ -29,7 +29,4 @@ class Log {
   LogLevel level_ = LogLevel::kInfo;
 };
 
-/// Now, as RFC 3339 in UTC with `digits` digits of a second's fraction (0 or 9).
-std::string rfc3339_now(int digits);
-
 }  // namespace ocirun::runtime

@@ -11,6 +11,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/outer_filter.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/base/log.hpp"
@@ -68,7 +69,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
   record.oci_version = config.oci_version;
   OCIRUN_TRY_ASSIGN(record.bundle, recordable(request.bundle));
   OCIRUN_TRY_ASSIGN(record.rootfs, recordable(config.root_path));
-  record.created = rfc3339_now(9);
+  record.created = linux::rfc3339_now(9);
   record.owner_uid = ::geteuid();
   OCIRUN_TRY_ASSIGN(record.boot_id, linux::read_boot_id());
   record.cgroup = cgroup;

@@ -1,5 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <cstdlib>
+#include <ctime>
 #include <limits>
 #include <string>
 
@@ -8,7 +10,38 @@
 using namespace ocirun::linux;
 using Pieces = std::vector<std::string_view>;
 
+namespace {
+
+bool is_rfc3339(std::string_view text) {
+  const std::string_view pattern = "dddd-dd-ddTdd:dd:dd";
+  if (text.size() <= pattern.size() || !text.ends_with('Z')) return false;
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    if (pattern[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != pattern[i]) return false;
+  return true;
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(text)
+
+BOOST_AUTO_TEST_CASE(the_time_is_rfc_3339_in_utc) {  // `created` in state.json
+  BOOST_TEST(is_rfc3339(rfc3339_now(0)));
+  BOOST_TEST(rfc3339_now(0).size() == 20u);
+  const std::string precise = rfc3339_now(9);
+  BOOST_TEST(is_rfc3339(precise));
+  BOOST_TEST(precise.size() == 30u);
+  BOOST_TEST(precise[19] == '.');
+  ::setenv("TZ", "Asia/Tokyo", 1);
+  ::tzset();
+  const std::string now = rfc3339_now(0);
+  BOOST_TEST(now.substr(0, 13) <= rfc3339_now(0).substr(0, 13));
+  std::time_t seconds = std::time(nullptr);
+  char hour[14];
+  std::strftime(hour, sizeof hour, "%Y-%m-%dT%H", std::gmtime(&seconds));
+  BOOST_TEST(rfc3339_now(0).starts_with(hour));
+  ::unsetenv("TZ");
+  ::tzset();
+}
 
 BOOST_AUTO_TEST_CASE(cut_takes_the_part_before_the_separator_and_the_separator) {
   std::string_view rest = "a::b";
