@@ -43,6 +43,26 @@ logs_to_a_program() {
   [[ $(<"$WORK/logged") == "$id default key a value"$'\n'hello ]]
 }
 check "a logging program gets the output" logs_to_a_program
+# the shim's own log, which containerd copies
+failures_are_logged() {
+  local id=$NAME-missing
+  ! ctr run --rm "${OPTIONS[@]}" localhost/busybox:latest "$id" /no/such/program || return
+  eventually grep -q 'level=error msg="Create took .* and failed: OCI runtime create failed: .*/no/such/program' "$WORK/containerd.log"
+}
+check "containerd's log has the shim's failures" failures_are_logged
+killed_shims_leave_nothing() {
+  local id=$NAME-killed shim
+  ctr run -d "${OPTIONS[@]}" localhost/busybox:latest "$id" sleep 1000
+  shim=$(pgrep -f "$SHIM.*$id")
+  [[ $(find /run/containerd/s -type s | wc -l) -ge 1 ]]
+  kill -9 "$shim"
+  eventually eval '! ctr tasks ls | grep -q "$NAME-killed .*RUNNING"'
+  ctr tasks delete "$id"
+  ctr containers delete "$id"
+  [[ -z $(find /run/containerd/s -mindepth 1) && -z $("$RUNTIME" --root /run/c8d-runc/default list -q) ]] &&
+    ! grep -q "/run/c8d/.*$id" /proc/self/mountinfo
+}
+check "a shim that was killed leaves nothing" killed_shims_leave_nothing
 shims_end() { ! pgrep -f "$SHIM.*$NAME"; }
 check "no shim is left" eventually shims_end
 end_list

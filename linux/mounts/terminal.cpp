@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +14,7 @@
 #include <string>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/base/unix_address.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/place.hpp"
 
@@ -93,14 +93,6 @@ Result<UniqueFd> open_console_file(const SafeDir& root, const RootfsPath& path) 
   return found;
 }
 
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return fail(ENAMETOOLONG, "socket address");
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
 }  // namespace
 
 Result<Terminal> open_terminal(const SafeDir& root, const Procfs& procfs,
@@ -164,16 +156,16 @@ Result<UniqueFd> connect_unix(const HostPath& path) {
   const timeval limit{kPeerPatience.count(), 0};
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0)
     return sys::last_error("set the socket's time limit");
-  auto address = address_of(path.string());
+  auto address = unix_address(path.string());
   UniqueFd node;  // open until connected: the address names it instead of a path that is too long
   if (!address) {
     OCIRUN_TRY_ASSIGN(node, sys::open(path.c_str(), O_PATH));
-    address = address_of(host_fd_link(node));
+    address = unix_address(host_fd_link(node));
   }
   if (!address) return std::unexpected(std::move(address).error());
   int done;
   do {
-    done = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
+    done = ::connect(socket.get(), generic(*address), sizeof *address);
   } while (done < 0 && errno == EINTR);
   if (done < 0 && errno == EAGAIN)
     return refuse("connect to {}: whoever listens there has not accepted for {} s", path.string(),

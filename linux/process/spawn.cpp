@@ -29,6 +29,7 @@ struct Request {
   std::vector<Fd>& descriptors;  // place() changes the numbers
   int parent;                    // the pid
   int parent_pidfd;              // for a new pid namespace, where the parent has no pid; or -1
+  const rlimit* open_files;
   int error;
 };
 
@@ -81,7 +82,9 @@ class Stack {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (is_orphan(request)) ::_exit(127);
   ::setsid();
-  if (place(request.descriptors)) {
+  // Below a lower limit, place() would find no free number.
+  if (place(request.descriptors) &&
+      (request.open_files == nullptr || ::setrlimit(RLIMIT_NOFILE, request.open_files) == 0)) {
     reset_signals();
     close_descriptors_from(static_cast<int>(request.descriptors.size()));
     ::execve(request.path, request.arguments, request.environment);
@@ -93,11 +96,11 @@ class Stack {
 }  // namespace
 
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
-                    const std::vector<Fd>& descriptors, unsigned namespaces) {
+                    const std::vector<Fd>& descriptors, const ProgramChanges& changes) {
   const Stack stack;
   if (stack.top() == nullptr) return fail(errno, "a stack for {}", path);
   UniqueFd own_pidfd;
-  if ((namespaces & static_cast<unsigned>(CLONE_NEWPID)) != 0) {
+  if ((changes.namespaces & static_cast<unsigned>(CLONE_NEWPID)) != 0) {
     own_pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
     if (!own_pidfd)
       return failed_call(SYS_pidfd_open, fmt::format("a descriptor of the parent of {}", path));
@@ -109,6 +112,7 @@ Result<Child> spawn(const char* path, const ExecArguments& arguments, char* cons
                   .descriptors = own,
                   .parent = ::getpid(),
                   .parent_pidfd = own_pidfd.get(),
+                  .open_files = changes.open_files,
                   .error = 0};
   // Blocks all signals: a handler that ran in the child would change the memory of the parent.
   sigset_t all, before;
@@ -117,7 +121,7 @@ Result<Child> spawn(const char* path, const ExecArguments& arguments, char* cons
   int pidfd = -1;
   const int pid =
       ::clone(become, stack.top(),
-              CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | static_cast<int>(namespaces),
+              CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | static_cast<int>(changes.namespaces),
               &request, &pidfd);
   const int clone_error = errno;
   ::sigprocmask(SIG_SETMASK, &before, nullptr);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <functional>
 #include <string>
@@ -12,15 +14,20 @@
 
 namespace ocirun::linux {
 
+/// In what a program differs from its caller.
+struct ProgramChanges {
+  unsigned namespaces = 0;             // CLONE_NEW*: the kinds that are made for the program
+  const rlimit* open_files = nullptr;  // its RLIMIT_NOFILE
+};
+
 /// Starts a program as a child of the caller, without a copy of the caller's memory (CLONE_VM,
 /// CLONE_VFORK): unlike fork(2), this takes no longer when the caller has more memory. The program
 /// has a session of its own, default signals, the open files `descriptors` as 0, 1, 2 and so on and
-/// no others, and is killed when the caller dies. `namespaces` (CLONE_NEW*): the kinds of
-/// namespaces that are made for the program. The caller must have a single thread. Errors: those of
-/// clone(2) and execve(2); EBADF, EMFILE for a descriptor; ENOSYS for a pid namespace before Linux
-/// 5.3; then there is no child.
+/// no others, and is killed when the caller dies. The caller must have a single thread. Errors:
+/// those of clone(2) and execve(2); EBADF, EMFILE for a descriptor; ENOSYS for a pid namespace
+/// before Linux 5.3; then there is no child.
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
-                    const std::vector<Fd>& descriptors, unsigned namespaces = 0);
+                    const std::vector<Fd>& descriptors, const ProgramChanges& changes = {});
 
 /// How long a program that ocirun runs may write nothing before it is killed.
 inline constexpr std::chrono::seconds kProgramSilence{10};

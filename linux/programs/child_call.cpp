@@ -24,13 +24,29 @@ Result<ChildCall> start_in_child(const std::function<Result<void>()>& act) {
   return ChildCall{.child = std::move(child), .report = std::move(report.reader)};
 }
 
-Result<void> outcome_of(const ChildCall& call, std::string_view doing) {
+namespace {
+
+Result<std::string> read_report(const ChildCall& call) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
-  const auto text = sys::read_all(call.report, kMostError);
-  OCIRUN_TRY_ASSIGN(const int status, wait_for_child(call.child.pid));
+  return sys::read_all(call.report, kMostError);
+}
+
+Result<void> outcome(const Result<std::string>& text, int status, std::string_view doing) {
   if (status == 0) return {};
   if (text && !text->empty()) return std::unexpected(parse_error_lines(*text, std::string(doing)));
   return refuse("{}: the process {}", doing, describe_end(status));
+}
+
+}  // namespace
+
+Result<void> outcome_of(const ChildCall& call, std::string_view doing) {
+  const auto text = read_report(call);
+  OCIRUN_TRY_ASSIGN(const int status, wait_for_child(call.child.pid));
+  return outcome(text, status, doing);
+}
+
+Result<void> outcome_of(const ChildCall& call, int status, std::string_view doing) {
+  return outcome(read_report(call), status, doing);
 }
 
 Result<void> call_in_child(const std::function<Result<void>()>& act, std::string_view doing) {

@@ -21,6 +21,9 @@ Result<ChildCall> start_in_child(const std::function<Result<void>()>& act);
 /// Waits for the end of the child. `doing` names the act in messages ("work on the pod"). Errors:
 /// those of the function; the child was killed.
 Result<void> outcome_of(const ChildCall& call, std::string_view doing);
+/// The same for a child that the caller has waited for: `status` is that of waitpid(2). The error
+/// of the function must be shorter than a pipe takes (64 KiB).
+Result<void> outcome_of(const ChildCall& call, int status, std::string_view doing);
 
 /// Calls `act` in a child process, and waits for the end of the child. For an act that changes the
 /// process, such as its namespaces. Errors: those of start_in_child() and outcome_of().

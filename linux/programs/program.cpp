@@ -106,10 +106,10 @@ Result<Child> start_recorded_program(
   return std::unexpected(recorded.error());
 }
 
-Result<int> end_of(Child& child) {
-  if (const auto status = collect_child(child, kProgramPatience)) return *status;
+Result<int> end_of(Child& child, std::chrono::milliseconds patience) {
+  if (const auto status = collect_child(child, patience)) return *status;
   kill_child(child);
-  return refuse("did not end within {} s, and was killed", kProgramPatience.count());
+  return refuse("did not end in time, and was killed");
 }
 
 std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline) {
@@ -125,15 +125,18 @@ std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline)
   return text;
 }
 
-Result<void> run_program(std::span<const std::string> arguments) {
+Result<void> run_program(std::span<const std::string> arguments, std::chrono::seconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   OCIRUN_TRY_ASSIGN(Pipe errors, make_pipe());
   OCIRUN_TRY_ASSIGN(Child child, start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
   errors.writer.reset();
-  const std::string text =
-      read_text(errors.reader, std::chrono::steady_clock::now() + kProgramPatience);
-  OCIRUN_TRY_ASSIGN(const int status, end_of(child));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return refuse("{}{}{}", describe_end(status), text.empty() ? "" : ": ", text);
+  const std::string text = read_text(errors.reader, deadline);
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  const auto status = end_of(child, std::max(left, std::chrono::milliseconds(0)));
+  if (!status) return refuse("did not end within {} s, and was killed", patience.count());
+  if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) return {};
+  return refuse("{}{}{}", describe_end(*status), text.empty() ? "" : ": ", text);
 }
 
 Result<int> read_pid_file(const std::string& path) {

@@ -37,19 +37,20 @@ Result<Child> start_recorded_program(
     const std::function<Result<void>(const ProcessIdentity&)>& record,
     const std::function<Result<void>()>& prepare = nullptr);
 
-/// The longest time that a program of run_program() or end_of() may take.
+/// The longest time that a program of run_program() or end_of() may take, where no other is given.
 inline constexpr std::chrono::seconds kProgramPatience{60};
 
 /// Waits for the end of a program. Returns the status of waitpid(2). Errors: the program takes
-/// longer than kProgramPatience, and was killed.
-Result<int> end_of(Child& child);
+/// longer than `patience`, and was killed.
+Result<int> end_of(Child& child, std::chrono::milliseconds patience = kProgramPatience);
 
 /// Reads a stream to its end or until `deadline`, at most 64 KiB. Strips line breaks at the end.
 std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline);
 
 /// Runs a program to its end. Errors: those of start_program() and end_of(); the program has
 /// failed; the error has its exit status and its stderr.
-Result<void> run_program(std::span<const std::string> arguments);
+Result<void> run_program(std::span<const std::string> arguments,
+                         std::chrono::seconds patience = kProgramPatience);
 
 /// Reads the pid from a file that another program has written at `path`. Errors: ENOENT; the file
 /// has no pid.

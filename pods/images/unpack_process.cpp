@@ -38,7 +38,8 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
   std::vector<Fd> descriptors{archive, pipe.writer, null};
   descriptors.insert(descriptors.end(), more.begin(), more.end());
   const auto spawn = [&](unsigned namespaces) {
-    return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors, namespaces);
+    return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors,
+                        {.namespaces = namespaces});
   };
   auto child = spawn(kNamespaces);
   if (!child && linux::are_namespaces_refused(child.error())) child = spawn(0);

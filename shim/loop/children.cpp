@@ -10,7 +10,22 @@
 #include <ctime>
 #include <utility>
 
+#include "linux/programs/child_call.hpp"
+
 namespace ocirun::shim {
+
+namespace {
+
+/// Returns the limit before. A process of a container has up to nine descriptors of the shim.
+rlimit raise_open_files() {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit raised{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+  return before;
+}
+
+}  // namespace
 
 std::uint32_t ProcessEnd::exit_code() const {
   return static_cast<std::uint32_t>(WIFSIGNALED(status) ? 128 + WTERMSIG(status)
@@ -26,6 +41,7 @@ Result<std::unique_ptr<Children>> Children::make(Loop& loop) {
   if (!descriptor) return fail(errno, "make a signalfd");
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "become a subreaper");
   std::unique_ptr<Children> children(new Children(loop, std::move(descriptor)));
+  children->open_files_ = raise_open_files();
   OCIRUN_TRY(loop.watch(children->signals_, EPOLLIN,
                         [&children = *children](std::uint32_t) { children.collect(); }));
   return children;
@@ -46,6 +62,13 @@ void Children::expect(int pid, Ended ended) {
   expected_.insert_or_assign(pid, std::move(ended));
 }
 
+Result<linux::Child> Children::spawn(const linux::ExecArguments& arguments,
+                                     char* const environment[],
+                                     const std::vector<Fd>& descriptors) const {
+  return linux::spawn(arguments.argv()[0], arguments, environment, descriptors,
+                      {.open_files = &open_files_});
+}
+
 Async<ProcessEnd> Children::end_of(int pid) {
   ProcessEnd end;
   Notice notice(loop_);
@@ -55,6 +78,17 @@ Async<ProcessEnd> Children::end_of(int pid) {
   });
   co_await notice;
   co_return end;
+}
+
+Async<Result<void>> Children::call(std::function<Result<void>()> act, std::string doing) {
+  std::function<Result<void>()> mortal = [&act] {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return act();
+  };
+  const auto child = linux::start_in_child(mortal);
+  if (!child) co_return std::unexpected(child.error());
+  const ProcessEnd end = co_await end_of(child->child.pid);
+  co_return linux::outcome_of(*child, end.status, doing);
 }
 
 void Children::collect() {

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/process/spawn.hpp"
 #include "shim/loop/async.hpp"
 #include "shim/loop/loop.hpp"
 
@@ -25,7 +30,8 @@ class Children {
  public:
   using Ended = std::function<void(const ProcessEnd&)>;
 
-  /// Blocks SIGCHLD, and becomes the subreaper. Errors: EMFILE, ENFILE, ENOMEM.
+  /// Blocks SIGCHLD, becomes the subreaper, and raises the soft limit of open files, which programs
+  /// and containers do not get. Errors: EMFILE, ENFILE, ENOMEM.
   static Result<std::unique_ptr<Children>> make(Loop& loop);
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
@@ -36,8 +42,15 @@ class Children {
   void expect(int pid, const Memory& memory, Ended ended);
   /// The same for a child that the caller has just made.
   void expect(int pid, Ended ended);
+  /// Starts a program as linux::spawn() does, with the limit of open files that the shim was given.
+  Result<linux::Child> spawn(const linux::ExecArguments& arguments, char* const environment[],
+                             const std::vector<Fd>& descriptors) const;
   /// Waits for the end of a child that the caller has just made.
   Async<ProcessEnd> end_of(int pid);
+  /// Calls `act` in a child process, which is killed when the shim ends: for an act that may wait,
+  /// such as a mount. Errors: those of `act`, which are shorter than 64 KiB; the child was killed.
+  /// `doing` names the act in errors.
+  Async<Result<void>> call(std::function<Result<void>()> act, std::string doing);
 
   Loop& loop() const { return loop_; }
 
@@ -66,6 +79,7 @@ class Children {
 
   Loop& loop_;
   UniqueFd signals_;
+  rlimit open_files_{};  // before the shim has raised them
   struct Kept {
     ProcessEnd end;
     std::uint64_t number;  // collected_ at that time: a later child may have the same pid

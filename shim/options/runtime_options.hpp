@@ -16,9 +16,9 @@ struct RuntimeOptions {
   std::string shim_cgroup;      // the cgroup of the shim; "": that of containerd
   std::string binary_name;      // the runtime: a path, or a name in PATH; "": ocirun
   std::string root;             // the directory above the runtime's --root; "": the default
-  std::string criu_image_path;  // the directory of images of a checkpoint
-  std::string criu_work_path;
-  std::uint32_t io_uid = 0;  // the owner of the streams of a process
+  std::string criu_image_path;  // for a checkpoint whose request names no directory of images
+  std::string criu_work_path;   // "": BUNDLE/work
+  std::uint32_t io_uid = 0;     // the owner of the streams of a process
   std::uint32_t io_gid = 0;
 };
 

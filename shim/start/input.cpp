@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "linux/base/unix_address.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/start/start_messages.hpp"
 
@@ -20,12 +21,6 @@ std::optional<Bootstrap> find_bootstrap(std::string_view bytes, const Arguments&
   return message;
 }
 
-std::string without_scheme(std::string_view address) {
-  constexpr std::string_view kScheme = "unix://";
-  if (address.starts_with(kScheme)) address.remove_prefix(kScheme.size());
-  return std::string(address);
-}
-
 /// Extensions of other types are for other shims.
 Result<RuntimeOptions> find_options(const Shimstart__BootstrapParams& message) {
   for (const Shimstart__Extension* extension : std::span(message.extensions, message.n_extensions))
@@ -40,7 +35,7 @@ Result<StartInput> read_bootstrap(const Shimstart__BootstrapParams& message, Sta
   OCIRUN_TRY_ASSIGN(input.options, find_options(message));
   if (*message.containerd_grpc_address != '\0') input.address = message.containerd_grpc_address;
   if (*message.containerd_ttrpc_address != '\0')
-    input.events_address = without_scheme(message.containerd_ttrpc_address);
+    input.events_address = linux::without_unix_scheme(message.containerd_ttrpc_address);
   input.socket_directory = message.socket_dir;
   input.debug = input.debug || message.log_level < 0;  // 0: info; debug and trace are below
   return input;
@@ -57,12 +52,13 @@ StartEnvironment read_start_environment() {
 
 Result<StartInput> parse_start_input(std::string_view bytes, const Arguments& arguments,
                                      const StartEnvironment& environment) {
-  StartInput input{.answer = environment.is_of_1_7 ? AnswerForm::kJson : AnswerForm::kPlain,
-                   .options = {},
-                   .address = arguments.address,
-                   .events_address = without_scheme(environment.ttrpc_address),
-                   .socket_directory = "",
-                   .debug = arguments.debug};
+  StartInput input{
+      .answer = environment.is_of_1_7 ? AnswerForm::kJson : AnswerForm::kPlain,
+      .options = {},
+      .address = arguments.address,
+      .events_address = std::string(linux::without_unix_scheme(environment.ttrpc_address)),
+      .socket_directory = "",
+      .debug = arguments.debug};
   if (const auto bootstrap = find_bootstrap(bytes, arguments))
     return read_bootstrap(**bootstrap, std::move(input));
   const auto any = Received<Shim__Any>::read(bytes);

@@ -4,15 +4,15 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/unix_address.hpp"
 #include "linux/files/directories.hpp"
 
 namespace ocirun::shim {
@@ -60,30 +60,17 @@ Result<SocketPlace> lock_place(const std::string& path) {
   return SocketPlace{*std::move(locked), path.substr(slash + 1)};
 }
 
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return fail(ENAMETOOLONG, "socket {}: at most {} bytes are possible", path,
-                sizeof address.sun_path - 1);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
 Result<UniqueFd> make_socket() {
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(errno, "make a socket");
   return socket;
 }
 
-const sockaddr* generic(const sockaddr_un& address) {
-  return reinterpret_cast<const sockaddr*>(&address);
-}
-
 enum class Occupant { kNone, kDead, kAlive };
 Result<Occupant> find_occupant(const sockaddr_un& address) {
   OCIRUN_TRY_ASSIGN(const UniqueFd socket, make_socket());
-  if (::connect(socket.get(), generic(address), sizeof address) == 0) return Occupant::kAlive;
+  if (::connect(socket.get(), linux::generic(address), sizeof address) == 0)
+    return Occupant::kAlive;
   switch (errno) {
     case EAGAIN:  // listens, and many wait already
       return Occupant::kAlive;
@@ -100,7 +87,7 @@ Result<UniqueFd> listen_at(const sockaddr_un& address) {
   OCIRUN_TRY_ASSIGN(UniqueFd socket, make_socket());
   // bind(2) gives the file the mode of the socket.
   if (::fchmod(socket.get(), 0600) != 0 ||
-      ::bind(socket.get(), generic(address), sizeof address) != 0 ||
+      ::bind(socket.get(), linux::generic(address), sizeof address) != 0 ||
       ::listen(socket.get(), kBacklog) != 0)
     return fail(errno, "listen at {}", address.sun_path);
   return socket;
@@ -109,7 +96,7 @@ Result<UniqueFd> listen_at(const sockaddr_un& address) {
 }  // namespace
 
 Result<UniqueFd> listen_or_find(const std::string& path) {
-  OCIRUN_TRY_ASSIGN(const sockaddr_un address, address_of(path));
+  OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path));
   OCIRUN_TRY_ASSIGN(const SocketPlace place, lock_place(path));
   OCIRUN_TRY_ASSIGN(const Occupant occupant, find_occupant(address));
   if (occupant == Occupant::kAlive) return UniqueFd();
@@ -119,11 +106,24 @@ Result<UniqueFd> listen_or_find(const std::string& path) {
 }
 
 Result<void> remove_dead_socket(const std::string& path) {
-  OCIRUN_TRY_ASSIGN(const sockaddr_un address, address_of(path));
+  OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path));
   OCIRUN_TRY_ASSIGN(const SocketPlace place, lock_place(path));
   OCIRUN_TRY_ASSIGN(const Occupant occupant, find_occupant(address));
-  if (occupant != Occupant::kDead) return {};
-  return linux::sys::unlinkat(place.directory, place.name.c_str(), 0);
+  if (occupant == Occupant::kAlive) return {};
+  if (occupant == Occupant::kDead)
+    OCIRUN_TRY(linux::sys::unlinkat(place.directory, place.name.c_str(), 0));
+  const std::string scratch = scratch_prefix(place.name);
+  return linux::for_each_entry(place.directory,
+                               [&](const char* name, unsigned char) -> Result<void> {
+                                 if (!std::string_view(name).starts_with(scratch)) return {};
+                                 return linux::sys::unlinkat(place.directory, name, 0);
+                               });
+}
+
+// A terminal's socket has such a path, and must be shorter than the longest address.
+std::string scratch_prefix(const std::string& path) {
+  constexpr std::size_t kFirstDigits = 16;
+  return path.substr(0, path.rfind('/') + 1 + kFirstDigits) + ".";
 }
 
 }  // namespace ocirun::shim

@@ -14,8 +14,12 @@ namespace ocirun::shim {
 /// the caller may write to the directory; the directory stays locked for ten seconds.
 Result<UniqueFd> listen_or_find(const std::string& path);
 
-/// Removes the socket at `path` unless a living server listens at it: the server of a later caller
-/// may have taken the place.
+/// Removes the socket at `path`, and the files of scratch_prefix(), unless a living server listens
+/// at it: the server of a later caller may have taken the place.
 Result<void> remove_dead_socket(const std::string& path);
+
+/// How the paths of the files begin that the server of the socket `path` makes for a moment: the
+/// socket's path with a shorter name.
+std::string scratch_prefix(const std::string& path);
 
 }  // namespace ocirun::shim

@@ -40,7 +40,6 @@ bool is_fifo(const std::string& path) {
 }
 
 constexpr std::string_view kFileScheme = "file://", kFifoScheme = "fifo://";
-constexpr std::chrono::seconds kLoggerPatience{10};
 
 /// The path that a name without a scheme, or with one of a path, names. Errors: another scheme.
 Result<std::string> path_of(const std::string& name) {
@@ -59,14 +58,10 @@ Async<Result<std::shared_ptr<Streams>>> Streams::open(Children& children, Stream
   const std::shared_ptr<Streams> streams(new Streams(children));
   const auto opened = streams->open_all(names, owner, container);
   if (!opened) co_return std::unexpected(opened.error());
-  if (streams->logger_is_ready_) {
-    const bool is_ready = co_await is_ready_within(streams->loop_, streams->logger_is_ready_,
-                                                   EPOLLIN, kLoggerPatience);
-    streams->logger_is_ready_.reset();
-    if (!is_ready) {
-      ::kill(streams->logger_, SIGKILL);
-      co_return refuse("{}: the logging program was not ready in 10 s", names.out);
-    }
+  if (streams->has_logger()) {
+    const Result<void> ready = co_await become_ready(streams->loop_, streams->logger_);
+    if (!ready)
+      co_return within<std::shared_ptr<Streams>>(std::unexpected(ready.error()), names.out);
   }
   co_return streams;
 }
@@ -74,7 +69,7 @@ Async<Result<std::shared_ptr<Streams>>> Streams::open(Children& children, Stream
 Result<void> Streams::open_all(const StreamNames& names, const PipeOwner& owner,
                                const LoggedContainer& container) {
   OCIRUN_TRY(open_in(names, owner));
-  if (names.out.starts_with(kLoggerScheme)) return start_logger(names, owner, container);
+  if (is_logger(names.out)) return start_logger(names, owner, container);
   OCIRUN_TRY(open_out(names.out, names, owner, out_));
   return open_out(names.terminal ? "" : names.err, names, owner, err_);
 }
@@ -127,18 +122,22 @@ Result<void> Streams::open_outside(const std::string& name, End& end) {
   return {};
 }
 
-// The process writes to the logging program itself.
+// The process writes to the logging program itself, unless it has a terminal, which the shim reads.
 Result<void> Streams::start_logger(const StreamNames& names, const PipeOwner& owner,
                                    const LoggedContainer& container) {
-  if (names.terminal) return refuse("{}: a logging program gets no terminal", names.out);
   OCIRUN_TRY_ASSIGN(linux::Pipe out, pipe_of(owner));
   OCIRUN_TRY_ASSIGN(linux::Pipe err, pipe_of(owner));
-  OCIRUN_TRY_ASSIGN(Logger logger, run_logger(names.out, container, out.reader, err.reader));
-  logger_is_ready_ = std::move(logger.is_ready);
-  logger_ = logger.pid;
-  children_.expect(logger_, [weak = weak_from_this()](const ProcessEnd&) {
+  OCIRUN_TRY_ASSIGN(logger_, run_logger(children_, names.out, container, out.reader, err.reader));
+  children_.expect(logger_.pid, [weak = weak_from_this()](const ProcessEnd&) {
     if (const auto self = weak.lock()) self->drained_.give();
   });
+  if (names.terminal) {
+    OCIRUN_TRY_ASSIGN(out_.theirs, linux::open_verified_null());
+    OCIRUN_TRY_ASSIGN(err_.theirs, linux::open_verified_null());
+    OCIRUN_TRY(do_not_block(out.writer));
+    out_.outside = std::move(out.writer);
+    return {};
+  }
   out_.theirs = std::move(out.writer);
   err_.theirs = std::move(err.writer);
   return {};
@@ -160,7 +159,7 @@ Result<void> Streams::start(UniqueFd terminal) {
   }
   for (End* end : {&out_, &err_})
     if (end->ours) pump_out(std::move(end->ours), std::move(end->outside));
-  if (running_outputs_ == 0 && logger_ == 0) drained_.give();
+  if (running_outputs_ == 0 && !has_logger()) drained_.give();
   return {};
 }
 
@@ -168,7 +167,7 @@ void Streams::pump_out(UniqueFd source, UniqueFd sink) {
   outputs_.push_back(
       std::make_unique<Pump>(loop_, std::move(source), std::move(sink), [weak = weak_from_this()] {
         const auto self = weak.lock();
-        if (self && --self->running_outputs_ == 0) self->drained_.give();
+        if (self && --self->running_outputs_ == 0 && !self->has_logger()) self->drained_.give();
       }));
   ++running_outputs_;
   outputs_.back()->start();

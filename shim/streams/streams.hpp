@@ -10,13 +10,14 @@
 #include "shim/loop/async.hpp"
 #include "shim/loop/children.hpp"
 #include "shim/loop/loop.hpp"
+#include "shim/streams/logger.hpp"
 #include "shim/streams/pump.hpp"
 
 namespace ocirun::shim {
 
 /// Where the standard streams of a process come from and go to, as containerd names them: "" for
 /// /dev/null, the path of a fifo or file, "fifo:///PATH", "file:///PATH", and
-/// "binary:///PROGRAM?NAME=VALUE" for out and err.
+/// "binary:///PROGRAM?NAME=VALUE" or "binary-v2:///…" for out and err.
 struct StreamNames {
   std::string in, out, err;
   bool terminal = false;  // err is not used then
@@ -25,11 +26,6 @@ struct StreamNames {
 /// The user and group that own the pipes of a process, so that it can open /dev/stdout again.
 struct PipeOwner {
   std::uint32_t uid = 0, gid = 0;
-};
-
-/// The container whose output a logging program gets.
-struct LoggedContainer {
-  std::string id, container_namespace;
 };
 
 /// The standard streams of one process, from its creation until its deletion.
@@ -53,7 +49,7 @@ class Streams : public std::enable_shared_from_this<Streams> {
   Result<void> resize(std::uint32_t width, std::uint32_t height) const;
   /// Given when all output has been moved, and the logging program has ended.
   Notice& drained() { return drained_; }
-  bool has_logger() const { return logger_ != 0; }
+  bool has_logger() const { return logger_.pid != 0; }
 
  private:
   struct End {
@@ -78,8 +74,7 @@ class Streams : public std::enable_shared_from_this<Streams> {
   UniqueFd input_holder_;          // a writing end of the fifo: the input does not end without it
   std::vector<UniqueFd> readers_;  // of the output fifos: a client that is away loses nothing
   UniqueFd terminal_;
-  UniqueFd logger_is_ready_;  // ends when the logging program is ready
-  int logger_ = 0;            // its pid
+  Logger logger_;
   std::unique_ptr<Pump> input_;
   std::vector<std::unique_ptr<Pump>> outputs_;
   std::size_t running_outputs_ = 0;

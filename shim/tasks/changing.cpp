@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <initializer_list>
 
 #include "shim/tasks/tasks.hpp"
 
@@ -10,6 +11,16 @@ namespace ocirun::shim {
 using ttrpc::Answer;
 using ttrpc::answer_with;
 using ttrpc::Code;
+
+namespace {
+
+std::string first_given(std::initializer_list<std::string_view> texts) {
+  for (const std::string_view text : texts)
+    if (!text.empty()) return std::string(text);
+  return "";
+}
+
+}  // namespace
 
 Async<Answer> Tasks::kill(Payload payload) {
   const auto request = Received<Shim__KillRequest>::read(payload);
@@ -103,9 +114,10 @@ Async<Answer> Tasks::checkpoint(Payload payload) {
       any == nullptr ? std::string_view() : bytes_of(any->value));
   if (!options) co_return answer_with(Code::kInvalidArgument, "these are no CheckpointOptions");
   const Shim__CheckpointOptions& chosen = **options;
-  const std::string image = *chosen.image_path != '\0' ? chosen.image_path : (*request)->path;
-  const std::string work =
-      *chosen.work_path != '\0' ? chosen.work_path : container->bundle + "/work";
+  const std::string image =
+      first_given({chosen.image_path, (*request)->path, container->options.criu_image_path});
+  const std::string work = first_given(
+      {chosen.work_path, container->options.criu_work_path, container->bundle + "/work"});
   std::vector<std::string> words{"checkpoint", "--image-path", image, "--work-path", work};
   if (chosen.exit == 0) words.emplace_back("--leave-running");
   if (chosen.open_tcp != 0) words.emplace_back("--tcp-established");

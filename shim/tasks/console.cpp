@@ -1,24 +1,22 @@
 #include "shim/tasks/console.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "linux/base/unix_address.hpp"
+
 namespace ocirun::shim {
 
 Result<ConsoleSocket> ConsoleSocket::make(std::string path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return fail(ENAMETOOLONG, "listen on {}", path);
-  std::memcpy(address.sun_path, path.data(), path.size());
+  OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(errno, "make a socket");
   ::unlink(path.c_str());  // of a shim that was killed
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+  if (::bind(socket.get(), linux::generic(address), sizeof address) != 0 ||
       ::listen(socket.get(), 1) != 0)
     return fail(errno, "listen on {}", path);
   return ConsoleSocket(std::move(path), std::move(socket));

@@ -82,7 +82,7 @@ Async<Answer> Tasks::create(Payload payload) {
   if (!choice) co_return answer_with(choice.error());
 
   auto container =
-      std::make_shared<Container>(loop_, Runtime(children_, *choice, place_.socket_path));
+      std::make_shared<Container>(loop_, Runtime(children_, *choice, place_.scratch_prefix));
   container->id = id;
   container->bundle = given.bundle;
   container->checkpoint = given.checkpoint;
@@ -91,8 +91,14 @@ Async<Answer> Tasks::create(Payload payload) {
       .in = given.in, .out = given.out, .err = given.err, .terminal = given.terminal != 0};
   containers_.emplace(id, container);
   const Gate::Pass pass = co_await container->gate.enter();
-  const std::span mounts(given.rootfs, given.n_rootfs);
-  Result<void> made = mount_rootfs(mounts, container->bundle + "/rootfs");
+  container->has_mounts = given.n_rootfs != 0;
+  Result<void> made;
+  if (container->has_mounts) {
+    std::function<Result<void>()> mount = [&given, &container] {
+      return mount_rootfs({given.rootfs, given.n_rootfs}, container->bundle + "/rootfs");
+    };
+    made = co_await children_.call(std::move(mount), "mount the root filesystem");
+  }
   if (made) made = co_await make(container);
   if (!made) {
     if (container->init->pid != 0) {
@@ -100,7 +106,7 @@ Async<Answer> Tasks::create(Payload payload) {
       ignore(co_await container->runtime.run(std::move(words)));
     }
     stop_watching(*container);
-    ignore(unmount_rootfs(container->bundle + "/rootfs"));
+    ignore(co_await unmount(container));
     containers_.erase(id);
     give_up(*container->init);
     co_return answer_with(Code::kUnknown, "OCI runtime create failed: {}", made.error().message());
@@ -125,6 +131,15 @@ Async<Result<void>> Tasks::make(ContainerPointer container) {
                                            pid_file_of(*container, *container->init));
   if (made) watch_cgroup(container);
   co_return made;
+}
+
+Async<Result<void>> Tasks::unmount(ContainerPointer container) {
+  if (!container->has_mounts) co_return Result<void>();
+  std::function<Result<void>()> unmount = [&container] {
+    return unmount_rootfs(container->bundle + "/rootfs");
+  };
+  Result<void> done = co_await children_.call(std::move(unmount), "unmount the root filesystem");
+  co_return done;
 }
 
 Async<Result<void>> Tasks::open_streams(ContainerPointer container, ProcessPointer process) {
@@ -202,10 +217,10 @@ Async<Result<void>> Tasks::start_init(ContainerPointer container) {
     Result<void> started = co_await container->runtime.run(std::move(words));
     co_return started;
   }
-  std::vector<std::string> words{"restore",      "--detach",
-                                 "--image-path", container->checkpoint,
-                                 "--work-path",  container->bundle + "/work",
-                                 "--bundle",     container->bundle};
+  const std::string& given = container->options.criu_work_path;
+  const std::string work = given.empty() ? container->bundle + "/work" : given;
+  std::vector<std::string> words{"restore",     "--detach", "--image-path", container->checkpoint,
+                                 "--work-path", work,       "--bundle",     container->bundle};
   if (container->options.no_pivot_root) words.emplace_back("--no-pivot");
   Result<void> restored = co_await run_process(container, container->init, std::move(words),
                                                pid_file_of(*container, *container->init));
@@ -275,7 +290,7 @@ Async<Answer> Tasks::remove(Payload payload) {
     give_up(*process);
   co_await end_streams(process);
   if (process == container->init) {
-    const auto unmounted = unmount_rootfs(container->bundle + "/rootfs");
+    const Result<void> unmounted = co_await unmount(container);
     if (!unmounted) co_return answer_with(unmounted.error());
     containers_.erase(container->id);
   } else {
@@ -294,10 +309,13 @@ Async<Answer> Tasks::remove(Payload payload) {
 Async<> Tasks::end_streams(ProcessPointer process) {
   if (!process->streams) co_return;
   const std::shared_ptr<Streams> streams = process->streams;
-  const auto until =
-      Loop::Clock::now() + (streams->has_logger() ? kLoggerPatience : kOutputPatience);
-  while (!streams->drained().is_given() && Loop::Clock::now() < until)
-    co_await Pause{loop_, std::chrono::milliseconds(5)};
+  Notice& drained = streams->drained();
+  if (!drained.is_given())
+    loop_.after(streams->has_logger() ? kLoggerPatience : kOutputPatience,
+                [weak = std::weak_ptr(streams)] {
+                  if (const auto late = weak.lock()) late->drained().give();
+                });
+  co_await drained;
   process->streams.reset();
 }
 

@@ -2,18 +2,24 @@
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <string_view>
 #include <vector>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/legacy.hpp"
+#include "linux/mounts/mount.hpp"
 #include "linux/mounts/options.hpp"
+#include "linux/namespaces/id_map.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::shim {
 namespace {
@@ -22,14 +28,50 @@ namespace sys = linux::sys;
 
 constexpr int kMostMounts = 10'000;  // on one rootfs, one over the other
 
-linux::Mount parse(const Shim__Mount& given) {
+/// A mount of containerd. `id_map` is what the lower layers of an overlay get (containerd 2, for a
+/// pod with a user namespace).
+struct Layer {
   linux::Mount mount;
+  linux::IdMap id_map;
+};
+
+/// "CONTAINER:HOST:SIZE,…" Errors: other forms.
+Result<std::vector<linux::IdMapping>> parse_mappings(std::string_view text) {
+  std::vector<linux::IdMapping> mappings;
+  for (const std::string_view part : linux::split(text, ',')) {
+    const auto numbers = linux::split(part, ':');
+    std::vector<std::uint32_t> values;
+    for (const std::string_view number : numbers)
+      if (const auto value = linux::number<std::uint32_t>(number)) values.push_back(*value);
+    if (numbers.size() != 3 || values.size() != 3)
+      return refuse("\"{}\" is no mapping CONTAINER:HOST:SIZE", part);
+    mappings.push_back({values[0], values[1], values[2]});
+  }
+  OCIRUN_TRY(linux::check_id_mappings(mappings));
+  return mappings;
+}
+
+Result<Layer> parse(const Shim__Mount& given) {
+  Layer layer;
+  linux::Mount& mount = layer.mount;
   mount.type = given.type;
   mount.source = given.source;
   mount.bind = mount.type == "bind";
-  for (std::size_t i = 0; i < given.n_options; ++i)
-    linux::apply_mount_option(mount, given.options[i]);
-  return mount;
+  if (*given.target != '\0')
+    return refuse("its target is a directory in the root filesystem: only the root is supported");
+  for (const std::string_view option : std::span(given.options, given.n_options)) {
+    std::string_view value = option;
+    const std::string_view name = linux::cut(value, '=');
+    if (name == "loop") return refuse("its option \"loop\" is not supported");
+    if (name == "uidmap") {
+      OCIRUN_TRY_ASSIGN(layer.id_map.uids, within(parse_mappings(value), "uidmap"));
+    } else if (name == "gidmap") {
+      OCIRUN_TRY_ASSIGN(layer.id_map.gids, within(parse_mappings(value), "gidmap"));
+    } else {
+      linux::apply_mount_option(mount, std::string(option));
+    }
+  }
+  return layer;
 }
 
 Result<void> bind(const linux::Mount& mount, const std::string& target) {
@@ -42,9 +84,12 @@ Result<void> bind(const linux::Mount& mount, const std::string& target) {
   return clone.attach(point);
 }
 
+constexpr std::string_view kLower = "lowerdir=";
+
 /// Directories of an overlay, as the kernel separates them.
 std::string_view value_of(std::string_view option) {
-  for (const std::string_view name : {"lowerdir=", "upperdir=", "workdir="})
+  for (const std::string_view name :
+       {kLower, std::string_view("upperdir="), std::string_view("workdir=")})
     if (option.starts_with(name)) return option.substr(name.size());
   return {};
 }
@@ -98,13 +143,54 @@ Result<void> make(const linux::Mount& mount, const std::string& target) {
   return made;
 }
 
+/// Lays the id-mapped clone of a directory over the directory.
+Result<void> cover(const linux::Procfs& procfs, const std::string& directory, Fd user_namespace) {
+  linux::Mount mount;
+  mount.bind = true;
+  mount.source = directory;
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, user_namespace));
+  OCIRUN_TRY_ASSIGN(const UniqueFd point, sys::open(directory.c_str(), O_PATH | O_DIRECTORY));
+  return linux::DetachedMount(std::move(tree)).attach(point);
+}
+
+/// Makes an overlay in a mount namespace in which its lower layers are id-mapped, and moves the
+/// overlay into the caller's.
+Result<void> make_id_mapped(const Layer& layer, const std::string& target) {
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::of_host());
+  OCIRUN_TRY_ASSIGN(const UniqueFd users, linux::make_user_namespace(procfs.fd(), layer.id_map));
+  OCIRUN_TRY_ASSIGN(const UniqueFd own,
+                    linux::open_namespace(procfs.fd(), ::getpid(), linux::NamespaceKind::kMount));
+  OCIRUN_TRY_ASSIGN(const UniqueFd point, sys::open(target.c_str(), O_PATH | O_DIRECTORY));
+  if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace");
+  auto made = [&]() -> Result<linux::DetachedMount> {
+    OCIRUN_TRY(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+    for (const std::string& option : layer.mount.data)
+      if (option.starts_with(kLower))
+        for (const std::string_view directory : linux::words(value_of(option), ':'))
+          OCIRUN_TRY(cover(procfs, std::string(directory), users));
+    OCIRUN_TRY(make(layer.mount, target));
+    OCIRUN_TRY_ASSIGN(const UniqueFd overlay, sys::open(target.c_str(), O_PATH | O_DIRECTORY));
+    return linux::DetachedMount::clone_of(overlay, linux::Recursion::kTop);
+  }();
+  if (::setns(own.get(), CLONE_NEWNS) != 0) return fail(errno, "return to the mount namespace");
+  if (!made) return std::unexpected(made.error());
+  return made->attach(point);
+}
+
+Result<void> mount_one(const Shim__Mount& given, const std::string& target) {
+  OCIRUN_TRY_ASSIGN(const Layer layer, parse(given));
+  if (layer.mount.bind) return bind(layer.mount, target);
+  return layer.id_map.empty() ? make(layer.mount, target) : make_id_mapped(layer, target);
+}
+
 }  // namespace
 
 Result<void> mount_rootfs(std::span<Shim__Mount* const> mounts, const std::string& target) {
   for (const Shim__Mount* given : mounts) {
-    const linux::Mount mount = parse(*given);
-    auto made = within(mount.bind ? bind(mount, target) : make(mount, target),
-                       "mount the root filesystem ({} of {})", mount.type, mount.source);
+    if (std::string_view(given->source).size() + std::string_view(given->type).size() >= PATH_MAX)
+      return refuse("mount the root filesystem: a source is longer than a path can be");
+    auto made = within(mount_one(*given, target), "mount the root filesystem ({} of {})",
+                       given->type, given->source);
     if (made) continue;
     ignore(unmount_rootfs(target));
     return made;

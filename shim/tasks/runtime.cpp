@@ -14,7 +14,6 @@
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
-#include "linux/process/spawn.hpp"
 
 namespace ocirun::shim {
 namespace {
@@ -52,7 +51,7 @@ Async<Result<void>> Runtime::run(std::vector<std::string> words, std::vector<Fd>
   const std::string command = words.front();
   // The log is a file that no path leads to once the runtime has ended.
   static unsigned long next_log = 0;
-  const std::string log = fmt::format("{}.log.{}", place_, next_log++);
+  const std::string log = fmt::format("{}log.{}", scratch_prefix_, next_log++);
   std::vector<std::string> all{choice_.runtime, "--root", choice_.root, "--log", log,
                                "--log-format",  "json"};
   if (choice_.systemd_cgroup) all.emplace_back("--systemd-cgroup");
@@ -61,7 +60,7 @@ Async<Result<void>> Runtime::run(std::vector<std::string> words, std::vector<Fd>
   if (!null) co_return std::unexpected(null.error());
   if (streams.empty()) streams = {*null, *null, *null};
   const linux::ExecArguments arguments(std::move(all), {});
-  const auto child = linux::spawn(choice_.runtime.c_str(), arguments, environ, streams);
+  const auto child = children_->spawn(arguments, environ, streams);
   if (!child) co_return within<void>(std::unexpected(child.error()), choice_.runtime);
   const ProcessEnd end = co_await children_->end_of(child->pid);
   const auto text = linux::read_file(Fd{AT_FDCWD}, log, kMostLog, O_NOFOLLOW);

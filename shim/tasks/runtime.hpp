@@ -13,9 +13,11 @@ namespace ocirun::shim {
 /// Runs commands of a runtime, each in a process of its own.
 class Runtime {
  public:
-  /// The paths of the runtime's logs begin with `place`. The bundle may be gone.
-  Runtime(Children& children, RuntimeRecord choice, std::string place)
-      : children_(&children), choice_(std::move(choice)), place_(std::move(place)) {}
+  /// The paths of the runtime's logs begin with `scratch_prefix`. The bundle may be gone.
+  Runtime(Children& children, RuntimeRecord choice, std::string scratch_prefix)
+      : children_(&children),
+        choice_(std::move(choice)),
+        scratch_prefix_(std::move(scratch_prefix)) {}
 
   const RuntimeRecord& choice() const { return choice_; }
 
@@ -29,7 +31,7 @@ class Runtime {
  private:
   Children* children_;
   RuntimeRecord choice_;
-  std::string place_;
+  std::string scratch_prefix_;
 };
 
 }  // namespace ocirun::shim

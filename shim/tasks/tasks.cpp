@@ -61,9 +61,8 @@ bool Tasks::is_current(const Container& container, const Process& process) const
   return found && found->container.get() == &container && found->process.get() == &process;
 }
 
-/// Beside the shim's own socket, whose path is short enough for an address.
 std::string Tasks::next_console_path() {
-  return fmt::format("{}.{}", place_.socket_path, next_console_++);
+  return fmt::format("{}{}", place_.scratch_prefix, next_console_++);
 }
 
 }  // namespace ocirun::shim

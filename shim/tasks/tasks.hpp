@@ -18,10 +18,10 @@ namespace ocirun::shim {
 /// change it too, and no other call.
 class Tasks {
  public:
-  /// Where the shim works: its socket, beside which the sockets for terminals are made, and
-  /// containerd's namespace.
+  /// Where the shim works: how the paths of its scratch files begin (sockets for terminals, logs of
+  /// the runtime), and containerd's namespace.
   struct Place {
-    std::string socket_path, container_namespace;
+    std::string scratch_prefix, container_namespace;
   };
 
   Tasks(Loop& loop, Children& children, Publisher& publisher, Place place)
@@ -52,6 +52,7 @@ class Tasks {
   Async<ttrpc::Answer> exec(Payload payload);
   Async<ttrpc::Answer> remove(Payload payload);
   Async<Result<void>> make(ContainerPointer container);
+  Async<Result<void>> unmount(ContainerPointer container);
   Async<Result<void>> start_init(ContainerPointer container);
   Async<Result<void>> start_exec(ContainerPointer container, ProcessPointer process);
   Async<Result<void>> open_streams(ContainerPointer container, ProcessPointer process);

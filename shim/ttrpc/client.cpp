@@ -2,15 +2,14 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "linux/base/unix_address.hpp"
 #include "shim/messages/message.hpp"
 
 namespace ocirun::shim::ttrpc {
@@ -29,20 +28,15 @@ std::string request(const std::string& service, const std::string& method,
 
 }  // namespace
 
-Client::Client(Loop& loop, std::string address) : loop_(loop), path_(std::move(address)) {
-  constexpr std::string_view kScheme = "unix://";
-  if (path_.starts_with(kScheme)) path_.erase(0, kScheme.size());
-}
+Client::Client(Loop& loop, const std::string& address)
+    : loop_(loop), path_(linux::without_unix_scheme(address)) {}
 
 Result<void> Client::connect() {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path_.size() >= sizeof address.sun_path) return fail(ENAMETOOLONG, "connect to {}", path_);
-  std::memcpy(address.sun_path, path_.data(), path_.size());
+  OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path_));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(errno, "make a socket");
   // EAGAIN: the server has more connections than it accepts now.
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+  if (::connect(socket.get(), linux::generic(address), sizeof address) != 0)
     return fail(errno, "connect to {}", path_);
   socket_ = std::move(socket);
   reader_ = {};

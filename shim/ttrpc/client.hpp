@@ -13,7 +13,7 @@ namespace ocirun::shim::ttrpc {
 class Client {
  public:
   /// `address` is the path of a socket, with or without "unix://".
-  Client(Loop& loop, std::string address);
+  Client(Loop& loop, const std::string& address);
 
   /// Waits for the answer, at most 10 s. Code::kUnavailable: the server is away, does not answer,
   /// or has closed the connection.

@@ -8,13 +8,11 @@
 
 namespace ocirun::shim::ttrpc {
 
-/// The codes of gRPC that the shim answers with. containerd's clients compare them.
+/// The codes of gRPC that the shim answers with; 0 stands for success. containerd's clients compare
+/// them.
 enum class Code : std::int32_t {
-  kOk = 0,
-  kCancelled = 1,
   kUnknown = 2,
   kInvalidArgument = 3,
-  kDeadlineExceeded = 4,
   kNotFound = 5,
   kAlreadyExists = 6,
   kResourceExhausted = 8,

@@ -27,8 +27,8 @@ std::string said_by(const std::string& script, unsigned namespaces = 0) {
   const UniqueFd nothing = must(sys::open("/dev/null", O_RDWR));
   Pipe out = must(make_pipe());
   const ExecArguments arguments({"sh", "-c", script}, {"A=b c"});
-  const Child child = must(
-      spawn("/bin/sh", arguments, arguments.envp(), {nothing, out.writer, nothing}, namespaces));
+  const Child child = must(spawn("/bin/sh", arguments, arguments.envp(),
+                                 {nothing, out.writer, nothing}, {.namespaces = namespaces}));
   out.writer.reset();
   std::string text = must(sys::read_all(out.reader, 65536));
   BOOST_TEST(must(wait_for_child(child.pid)) == 0);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_program_is_killed_when_its_parent_dies) {
       const auto nothing = sys::open("/dev/null", O_RDWR);
       const ExecArguments arguments({"sleep", "1000"}, {});
       const auto child = spawn("/bin/sleep", arguments, arguments.envp(),
-                               {*nothing, *nothing, *nothing}, namespaces);
+                               {*nothing, *nothing, *nothing}, {.namespaces = namespaces});
       if (child) ignore(sys::write_once(pids.writer, std::to_string(child->pid)));
       ::_exit(0);
     }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
 #include "tests/child_test.hpp"
 #include "tests/shim/loop_scene.hpp"
 
@@ -167,6 +168,67 @@ BOOST_AUTO_TEST_CASE(a_process_whose_parent_has_ended_becomes_ours) {
     const bool is_alone = co_await scene.comes([] { return children_of_this_process().empty(); });
     BOOST_TEST(is_alone);
   });
+}
+
+BOOST_AUTO_TEST_CASE(a_function_is_called_in_a_child_while_the_loop_works) {
+  in_children_scene([](ChildrenScene& scene) -> Async<> {
+    int rounds = 0;
+    bool has_ended = false;
+    go([](ChildrenScene& seen, int& count, const bool& ended) -> Async<> {
+      while (!ended) {
+        ++count;
+        co_await seen.let_work(1);
+      }
+    }(scene, rounds, has_ended));
+    int changed = 0;
+    std::function<Result<void>()> act = [&]() -> Result<void> {
+      changed = 1;
+      ::usleep(50'000);
+      return {};
+    };
+    const Result<void> done = co_await scene.children->call(std::move(act), "sleep");
+    has_ended = true;
+    BOOST_TEST(done.has_value());
+    BOOST_TEST(changed == 0);  // in the child alone
+    BOOST_TEST(rounds > 5);
+    std::function<Result<void>()> failing = []() -> Result<void> {
+      return fail(EBUSY, "mount {}", "/a");
+    };
+    const Result<void> failed = co_await scene.children->call(std::move(failing), "mount");
+    BOOST_TEST(must_fail(failed).contains("mount /a: device or resource busy"));
+    std::function<Result<void>()> dying = []() -> Result<void> {
+      ::raise(SIGKILL);
+      return {};
+    };
+    const Result<void> died = co_await scene.children->call(std::move(dying), "mount /b");
+    BOOST_TEST(must_fail(died) == "mount /b: the process was killed by signal 9 (SIGKILL)");
+    co_await scene.let_work(3);  // the counting coroutine ends
+  });
+}
+
+BOOST_AUTO_TEST_CASE(programs_get_the_limit_of_open_files_that_the_shim_was_given) {
+  BOOST_TEST(run_in_child(0, [] {
+               const rlimit given{.rlim_cur = 64, .rlim_max = 200};
+               BOOST_TEST(::setrlimit(RLIMIT_NOFILE, &given) == 0);
+               const Scratch scratch;
+               const std::string file = scratch.file("limits", "");
+               ChildrenScene scene;
+               std::vector<UniqueFd> many;
+               for (int i = 0; i < 100; ++i)
+                 many.push_back(must(linux::sys::open(file.c_str(), O_WRONLY | O_CLOEXEC)));
+               scene.run([&]() -> Async<> {
+                 const linux::ExecArguments arguments({"/bin/sh", "-c", "ulimit -Sn; ulimit -Hn"},
+                                                      {"A=b"});
+                 const Fd last = many.back();
+                 const auto child =
+                     scene.children->spawn(arguments, arguments.envp(), {last, last, last});
+                 BOOST_TEST(child.has_value());
+                 if (!child) co_return;
+                 const ProcessEnd end = co_await scene.children->end_of(child->pid);
+                 BOOST_TEST(end.status == 0);
+               });
+               BOOST_TEST(slurp(file) == "64\n200\n");
+             }) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,6 +12,7 @@
 #include "linux/base/syscalls.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/options/runtime_record.hpp"
+#include "shim/start/socket.hpp"
 #include "tests/child_test.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"
@@ -74,6 +75,17 @@ BOOST_AUTO_TEST_CASE(the_runtime_of_the_record_deletes_the_container, *needs_roo
   BOOST_TEST(children_of_this_process() == "");
 }
 
+BOOST_AUTO_TEST_CASE(the_socket_of_a_server_that_was_killed_is_removed, *needs_root()) {
+  const std::string socket = scratch / "s/socket";
+  UniqueFd listening = must(listen_or_find(socket));
+  scratch.file("bundle/address", "unix://" + socket);
+  must(remove());
+  BOOST_TEST(mode_of(socket) == 0600);
+  listening.reset();
+  must(remove());
+  BOOST_TEST(mode_of(socket) == -1);
+}
+
 BOOST_AUTO_TEST_CASE(the_pid_of_the_container_is_told, *needs_root()) {
   scratch.file("bundle/init.pid", "4711");
   must(remove());
@@ -103,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_rootfs_is_unmounted_as_often_as_it_is_mounted, *needs_r
 BOOST_AUTO_TEST_CASE(what_the_runtime_says_is_the_error) {
   const std::string runtime = scratch.script("runtime", "echo no such luck >&2; exit 3");
   BOOST_TEST(must_fail(remove()) ==
-             "delete the container web1: " + runtime + " exited with status 3: no such luck");
+             "delete the container web1: " + runtime + ": exited with status 3: no such luck");
   BOOST_TEST(slurp(scratch / "out") == "");
 }
 
@@ -112,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_runtime_that_hangs_is_killed_after_four_seconds) {
   std::string said;
   const double seconds = seconds_of([&] { said = must_fail(remove()); });
   BOOST_TEST(said ==
-             "delete the container web1: " + runtime + " did not end within 4 s, and was killed");
+             "delete the container web1: " + runtime + ": did not end within 4 s, and was killed");
   BOOST_TEST(seconds >= 4.0);
   BOOST_TEST(seconds < kHang);
   BOOST_TEST(children_of_this_process() == "");

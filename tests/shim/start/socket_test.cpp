@@ -61,6 +61,24 @@ BOOST_AUTO_TEST_CASE(the_socket_of_a_dead_server_is_removed) {
   BOOST_TEST((scratch.names() == std::vector<std::string>{"s"}));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_dead_server_has_left_beside_its_socket_is_removed) {
+  const std::string name(64, 'a'), other = std::string(16, 'a') + "b";
+  path = scratch / ("s/" + name);
+  BOOST_TEST(scratch_prefix(path) == scratch / ("s/" + std::string(16, 'a') + "."));
+  UniqueFd socket = must(listen_or_find(path));
+  for (const std::string& left : {scratch_prefix(path) + "log.0", scratch_prefix(path) + "7"})
+    must(linux::sys::open(left.c_str(), O_WRONLY | O_CREAT, 0600));
+  must(linux::sys::open((scratch / ("s/" + other)).c_str(), O_WRONLY | O_CREAT, 0600));
+  must(remove_dead_socket(path));
+  BOOST_TEST(mode_of(scratch_prefix(path) + "7") == 0600);  // of a living server
+  socket.reset();
+  must(remove_dead_socket(path));
+  BOOST_TEST(mode_of(path) == -1);
+  BOOST_TEST(mode_of(scratch_prefix(path) + "log.0") == -1);
+  BOOST_TEST(mode_of(scratch_prefix(path) + "7") == -1);
+  BOOST_TEST(mode_of(scratch / ("s/" + other)) == 0600);
+}
+
 BOOST_AUTO_TEST_CASE(of_two_starts_at_once_one_gets_the_socket) {
   constexpr int kRounds = 50, kStarts = 4;
   for (int round = 0; round < kRounds; ++round) {

@@ -1,6 +1,5 @@
 #include "shim/streams/streams.hpp"
 
-#include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -9,74 +8,11 @@
 #include <filesystem>
 
 #include "linux/base/file_io.hpp"
-#include "tests/shim/streams/stream_ends.hpp"
+#include "tests/shim/streams/process_scene.hpp"
 
 using namespace ocirun;
 using namespace ocirun::shim;
 using namespace ocirun::test;
-
-namespace {
-
-/// The streams of a process, whose ends the test has.
-struct ProcessScene : StreamScene {
-  StreamNames names;
-  LoggedContainer container{.id = "web1", .container_namespace = "k8s.io"};
-  std::unique_ptr<Children> children = must(Children::make(loop));
-  std::shared_ptr<Streams> streams;
-  std::string error;
-  UniqueFd in, out, err;  // of the process
-
-  Async<> open() {
-    auto opened = co_await Streams::open(*children, names, PipeOwner{}, container);
-    if (!opened) error = opened.error().message();
-    if (!opened) co_return;
-    streams = *std::move(opened);
-    const std::vector<Fd> descriptors = streams->for_runtime();
-    BOOST_TEST(descriptors.size() == 3U);
-    in = copy_of(descriptors.at(0));
-    out = copy_of(descriptors.at(1));
-    err = copy_of(descriptors.at(2));
-  }
-  Async<> start() {
-    co_await open();
-    BOOST_TEST(error == "");
-    BOOST_REQUIRE(streams);
-    must(streams->start(UniqueFd()));
-  }
-  Async<> drains() {
-    const bool is_drained = co_await comes([this] { return streams->drained().is_given(); });
-    BOOST_TEST(is_drained);
-  }
-  Async<> write_out_and_close(std::string bytes) {
-    co_await write_slowly(out, bytes);
-    out.reset();
-  }
-};
-
-/// A terminal without echo, of which the shim has the master.
-struct TerminalScene : ProcessScene {
-  UniqueFd slave, client_in, client_out;
-
-  Async<> start_terminal() {
-    names = {.in = fifo("in"), .out = fifo("out"), .err = "", .terminal = true};
-    client_out = reader_of(names.out);
-    int master_number = -1, slave_number = -1;
-    BOOST_TEST(::openpty(&master_number, &slave_number, nullptr, nullptr, nullptr) == 0);
-    UniqueFd master(master_number);
-    slave.reset(slave_number);
-    ::fcntl(slave.get(), F_SETFL, O_NONBLOCK);
-    termios modes{};
-    ::tcgetattr(slave.get(), &modes);
-    ::cfmakeraw(&modes);
-    ::tcsetattr(slave.get(), TCSANOW, &modes);
-    co_await open();
-    BOOST_TEST(error == "");
-    must(streams->start(std::move(master)));
-    client_in = writer_of(names.in);
-  }
-};
-
-}  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(standard_streams, ProcessScene)
 
@@ -276,51 +212,6 @@ BOOST_AUTO_TEST_CASE(a_path_that_cannot_be_opened_is_an_error_that_names_it) {
     names.out = scratch / "no/directory";
     co_await open();
     BOOST_TEST(error.contains(names.out));
-  });
-}
-
-BOOST_AUTO_TEST_CASE(a_logging_program_gets_the_output_and_says_when_it_is_ready) {
-  const std::string program = scratch.script("my logger",
-                                             "d=${0%/*}\n"
-                                             "printf '%s|' \"$@\" > \"$d/arguments\"\n"
-                                             "env > \"$d/environment\"\n"
-                                             "ls /proc/$$/fd > \"$d/descriptors\"\n"
-                                             "exec 5>&-\n"
-                                             "cat <&3 > \"$d/out\"\n"
-                                             "cat <&4 > \"$d/err\"\n");
-  run([&] -> Async<> {
-    names.out = "binary://" + (scratch / "my%20logger") + "?name=a%26b+c&flag&x=";
-    co_await start();
-    BOOST_TEST(slurp(scratch / "arguments") == "name|a&b c|flag|x|");
-    BOOST_TEST(slurp(scratch / "environment").contains("CONTAINER_ID=web1\n"));
-    BOOST_TEST(slurp(scratch / "environment").contains("CONTAINER_NAMESPACE=k8s.io\n"));
-    for (const std::string number : {"0\n", "1\n", "2\n", "3\n", "4\n", "5\n"})
-      BOOST_TEST(slurp(scratch / "descriptors").contains(number));
-    const std::string bytes = unlike_bytes(300'000);
-    co_await write_slowly(out, bytes);
-    co_await write_slowly(err, "to err");
-    out.reset();
-    err.reset();
-    co_await drains();  // when the program has ended
-    BOOST_TEST((slurp(scratch / "out") == bytes));
-    BOOST_TEST(slurp(scratch / "err") == "to err");
-    BOOST_TEST(children_of_this_process() == "");
-  });
-}
-
-BOOST_AUTO_TEST_CASE(a_logging_program_must_exist_and_have_an_absolute_path) {
-  run([&] -> Async<> {
-    names.out = "binary://" + (scratch / "none");
-    co_await open();
-    BOOST_TEST(error.contains("start the logging program " + (scratch / "none")));
-    names.out = "binary://logger?a=b";
-    co_await open();
-    BOOST_TEST(error == "binary://logger?a=b: the path of a logging program must be absolute");
-    names.out = "binary:///bin/true";
-    names.terminal = true;
-    co_await open();
-    BOOST_TEST(error == "binary:///bin/true: a logging program gets no terminal");
-    BOOST_TEST(children_of_this_process() == "");
   });
 }
 
