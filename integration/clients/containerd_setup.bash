@@ -24,7 +24,7 @@ put() {
   echo "$sum"
 }
 
-# start_containerd: a containerd without CRI. cri.bash has a configuration of its own.
+# start_containerd: a containerd without CRI. cri_checks.bash has a configuration of its own.
 start_containerd() {
   cat >"$WORK/config.toml" <<END
 version = 2

@@ -57,6 +57,11 @@ fail() {
   printf '%s\n' "$@" | sed 's/^/    /'
 }
 
+# shim_options: prints what a shim is told in TOML.
+shim_options() {
+  printf 'BinaryName = "%s"\nSystemdCgroup = %s\n' "$RUNTIME" "$([[ $CGROUP_DRIVER == systemd ]] && echo true || echo false)"
+}
+
 # eventually COMMAND…: the command succeeds within a minute, which only a hang reaches.
 eventually() { within 60 "$@"; }
 
