@@ -88,8 +88,8 @@ bool ask_for_help(const Syntax& syntax, std::span<const std::string> words);
 
 /// The error for an option that does not exist, with what was probably meant.
 Error unknown_option(const Program& program, const Syntax* syntax, std::string_view written);
-/// The error for a command that does not exist. `meant`: the command that is meant; "": the most
-/// similar name.
+/// The error for a command that does not exist. `meant`: the command to suggest; "": the one with
+/// the most similar name.
 Error unknown_command(const Program& program, std::string_view word, std::string_view meant = {});
 
 }  // namespace ocirun::bundle::cli

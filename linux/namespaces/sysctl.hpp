@@ -28,8 +28,8 @@ Result<Sysctl> parse_sysctl(std::string_view key, std::string value);
 /// kernel.hostname, for which there is the field `hostname`.
 Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
 
-/// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh). Such a
-/// sysctl may appear only after a hook has created the interface.
+/// Whether the sysctl belongs to one network interface other than lo ("net/ipv4/conf/eth0/…", or
+/// below neigh/). Such a sysctl may appear only after a hook has created the interface.
 bool is_interface_sysctl(const Sysctl& sysctl);
 
 enum class SysctlsOf { kInterfaces, kTheRest };

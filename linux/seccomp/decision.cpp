@@ -46,8 +46,8 @@ std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile&
   return found;
 }
 
-// Cuts the mentions whose entry points have the same `member` as the first off the front of `left`,
-// and returns them.
+// Cuts the mentions that have the same `member` of EntryPoint as the first one from the front of
+// `left`, which is sorted, and returns them.
 Mentions take_front(Mentions& left, std::uint32_t EntryPoint::* member) {
   const std::uint32_t wanted = left.front().entry.*member;
   std::size_t size = 1;

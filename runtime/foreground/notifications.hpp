@@ -16,7 +16,7 @@
 namespace ocirun::runtime {
 
 /// Socket activation (sd_listen_fds(3)): the number of sockets that this process got as descriptors
-/// 3 and up; 0 if LISTEN_PID names another process. Errors: LISTEN_FDS is not a number from 0 to
+/// 3 and up; 0 unless LISTEN_PID names this process. Errors: LISTEN_FDS is not a number from 0 to
 /// 1000.
 Result<int> count_listening_sockets();
 

@@ -19,11 +19,12 @@ namespace ocirun::runtime {
 //     │── Go ──────────────────────►│                             │   sends MapIds
 //     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────── RootMount(mount id) ─│   no mount namespace: the mount
-//     │   record it in intent.json, for `delete --force`          │   would outlive init
+//     │◄──────────────────────────────────── RootMount(mount id) ─│   only without a mount namespace:
+//     │   record it in intent.json, for `delete --force`          │   the mount would outlive init
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────── OpenMount(index) │   id-mapped, locked, unreachable;
-//     │── MountTree(fd) ─────────────────────────────────────────►│   no fd: the parent may not open it
+//     │◄──────────────────────────────────────── OpenMount(index) │   a bind that must be id-mapped or
+//     │── MountTree(fd) ─────────────────────────────────────────►│   locked, or whose source init cannot
+//     │                                                           │   reach; no fd: init tries itself
 //     │◄──────────────────────────────────────────────── RunHooks │
 //     │   move net devices; prestart, createRuntime               │
 //     │── Go ────────────────────────────────────────────────────►│

@@ -12,7 +12,8 @@
 namespace ocirun::pods {
 namespace {
 
-/// A row for a name that only a cluster honours: it has no effect here, and `pod export` copies it.
+/// The table's row for a member that only a cluster honours: the member has no effect here, and
+/// `pod export` copies it.
 constexpr auto of_cluster(std::string_view key, std::string_view why) {
   return part(key, [why](Value at, Pod& out) {
     out.kubernetes->of_pod.push_back(&at.node());
