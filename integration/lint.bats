@@ -46,7 +46,7 @@ none() {
 }
 
 @test "names avoid the words that say nothing" {
-  none '\b(do_|handle_|process_)[a-z]+\(|(?<!enum )class \w*(Manager|Helper|Util)\b' linux cgroups hooks bundle runtime criu pods
+  none '\b(do_|handle_|process_)[a-z]+\(|(?<!enum )class \w*(Manager|Helper|Util)\b' linux cgroups hooks bundle runtime criu pods shim
 }
 
 # limits_table: prints the rows of the table in integration/README.md, one a line: the requirements, and a cell for each test bed.
