@@ -1,5 +1,4 @@
 #include "bundle/config/sections.hpp"
-#include "linux/base/letters.hpp"
 
 #include <fmt/core.h>
 
@@ -10,6 +9,7 @@
 #include "bundle/json/document.hpp"
 #include "bundle/json/value.hpp"
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::bundle {
 namespace {

@@ -1,8 +1,9 @@
 #include "bundle/config/oci_version.hpp"
-#include "linux/base/letters.hpp"
 
 #include <algorithm>
 #include <charconv>
+
+#include "linux/base/letters.hpp"
 
 namespace ocirun::bundle {
 namespace {

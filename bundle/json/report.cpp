@@ -1,5 +1,4 @@
 #include "bundle/json/report.hpp"
-#include "linux/base/letters.hpp"
 
 #include <fmt/core.h>
 
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "bundle/json/document.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::bundle {
 namespace {

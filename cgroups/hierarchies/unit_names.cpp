@@ -1,9 +1,9 @@
 #include "cgroups/hierarchies/unit_names.hpp"
-#include "linux/base/letters.hpp"
 
 #include <algorithm>
 
 #include "cgroups/hierarchies/text.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -1,5 +1,4 @@
 #include "cgroups/plan/plan.hpp"
-#include "linux/base/letters.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <bit>
 
 #include "cgroups/hierarchies/text.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::cgroups {
 namespace {

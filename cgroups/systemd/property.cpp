@@ -1,11 +1,11 @@
 #include "cgroups/systemd/property.hpp"
-#include "linux/base/letters.hpp"
 
 #include <charconv>
 #include <optional>
 #include <span>
 
 #include "cgroups/hierarchies/text.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -1,10 +1,10 @@
 #include "pods/documents/key_documents.hpp"
-#include "linux/base/letters.hpp"
 
 #include <nettle/base64.h>
 
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "pods/documents/model/scalars.hpp"
 
 namespace ocirun::pods {

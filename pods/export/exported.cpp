@@ -1,9 +1,9 @@
 #include "pods/export/exported.hpp"
-#include "linux/base/letters.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "linux/base/letters.hpp"
 #include "pods/prepare/plan/variables.hpp"
 
 namespace ocirun::pods {

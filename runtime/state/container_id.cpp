@@ -1,8 +1,8 @@
 #include "runtime/state/container_id.hpp"
 
-#include "linux/base/letters.hpp"
-
 #include <algorithm>
+
+#include "linux/base/letters.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -1,5 +1,4 @@
 #include "pods/documents/model/digest.hpp"
-#include "linux/base/letters.hpp"
 
 #include <nettle/sha2.h>
 
@@ -8,6 +7,7 @@
 #include <cstdint>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::pods {
 namespace {

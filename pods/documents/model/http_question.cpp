@@ -1,9 +1,9 @@
 #include "pods/documents/model/http_question.hpp"
 
-#include "linux/base/letters.hpp"
-
 #include <algorithm>
 #include <set>
+
+#include "linux/base/letters.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,9 +1,9 @@
 #include "pods/documents/model/pod_fields.hpp"
-#include "linux/base/letters.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "linux/base/letters.hpp"
 #include "pods/documents/model/scalars.hpp"
 
 namespace ocirun::pods {

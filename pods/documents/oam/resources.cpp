@@ -1,8 +1,8 @@
-#include "linux/base/letters.hpp"
 #include "pods/documents/oam/application.hpp"
 
 #include <algorithm>
 
+#include "linux/base/letters.hpp"
 #include "pods/documents/model/scalars.hpp"
 
 namespace ocirun::pods {

@@ -2,9 +2,8 @@
 #include <map>
 #include <set>
 
-#include "pods/documents/radius/resource.hpp"
-
 #include "linux/base/letters.hpp"
+#include "pods/documents/radius/resource.hpp"
 
 namespace ocirun::pods {
 namespace {
