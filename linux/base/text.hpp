@@ -36,11 +36,12 @@ inline std::vector<std::string_view> words(std::string_view text, char separator
   return pieces;
 }
 
-/// Parses decimal digits; the whole text must match. A minus sign is accepted only if T is signed.
+/// Parses digits of `base`; the whole text must match. A minus sign is accepted only if T is
+/// signed.
 template <typename T = std::uint64_t>
-std::optional<T> number(std::string_view text) {
+std::optional<T> number(std::string_view text, int base = 10) {
   T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstring>
@@ -81,12 +80,7 @@ std::optional<std::uint64_t> signals_in(std::string_view status, std::string_vie
   const std::size_t at = status.find(line);
   if (at == std::string_view::npos) return std::nullopt;
   status.remove_prefix(at + line.size());
-  const std::string_view digits = status.substr(0, status.find('\n'));
-  std::uint64_t signals = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), signals, 16);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return signals;
+  return number(status.substr(0, status.find('\n')), 16);
 }
 
 bool close_span(int first, int last) {

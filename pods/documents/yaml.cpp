@@ -25,10 +25,7 @@ struct Stop {};
 std::optional<std::uint64_t> natural(std::string_view word) {
   const int base = word.starts_with("0x") ? 16 : word.starts_with("0o") ? 8 : 10;
   if (base != 10) word.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return linux::number(word, base);
 }
 
 /// Whether the decimal `digits` are other digits or none in YAML 1.1, where a leading 0 is octal.

@@ -3,13 +3,13 @@
 
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 
 #include "bundle/config/config.hpp"
 #include "bundle/json/document.hpp"
 #include "bundle/json/writer.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/values.hpp"
 #include "runtime/commands/update.hpp"
@@ -54,14 +54,10 @@ Result<void> write_value(bundle::JsonWriter& out, const Row& row, const std::str
     out.member(row.member, bytes);
     return {};
   }
-  const char* const end = text.data() + text.size();
-  std::int64_t number = 0;
-  if (const auto read = std::from_chars(text.data(), end, number);
-      read.ec == std::errc{} && read.ptr == end) {
-    out.member(row.member, number);
-    return {};
-  }
-  return refuse("--{} {}: must be a whole number", row.option, text);
+  const auto number = linux::number<std::int64_t>(text);
+  if (!number) return refuse("--{} {}: must be a whole number", row.option, text);
+  out.member(row.member, *number);
+  return {};
 }
 
 /// The options as a JSON document, in the form of the file that `--resources` names.

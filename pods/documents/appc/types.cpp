@@ -115,10 +115,9 @@ bool is_rkt_image_id(std::string_view id) { return is_hash(id, "sha512-", 64); }
 bool mode_text(Value at, mode_t& out) {
   std::string text;
   if (!string(at, text)) return false;
-  unsigned mode = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
-  if (error == std::errc{} && end == text.data() + text.size() && mode <= 07777) {
-    out = mode;
+  const auto mode = linux::number<mode_t>(text, 8);
+  if (mode && *mode <= 07777) {
+    out = *mode;
     return true;
   }
   at.problem("must be octal digits up to 7777, such as \"0755\", not {}", found(at));

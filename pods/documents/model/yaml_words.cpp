@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "linux/base/text.hpp"
+
 namespace ocirun::pods {
 namespace {
 
@@ -28,10 +30,9 @@ int take_base(std::string_view& digits) {
 std::optional<std::string> whole_number_1_1(std::string_view word) {
   const bool is_negative = take_sign(word);
   const int base = take_base(word);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return fmt::format("{}{}", is_negative && value != 0 ? "-" : "", value);
+  const auto value = linux::number(word, base);
+  if (!value) return std::nullopt;
+  return fmt::format("{}{}", is_negative && *value != 0 ? "-" : "", *value);
 }
 
 /// A fraction, or a number with an exponent. Digits behind a leading 0 are octal or no number.

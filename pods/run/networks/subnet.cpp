@@ -6,7 +6,6 @@
 #include <sys/random.h>
 
 #include <cerrno>
-#include <charconv>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -27,12 +26,9 @@ struct Route {
 
 /// An address of /proc/net/route: 8 hexadecimal digits, whose bytes have the order of the machine.
 std::optional<std::uint32_t> parse_address(std::string_view text) {
-  constexpr int kHexadecimal = 16;
-  std::uint32_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, kHexadecimal);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return ntohl(value);
+  const auto value = linux::number<std::uint32_t>(text, 16);
+  if (!value) return std::nullopt;
+  return ntohl(*value);
 }
 
 /// The routes of /proc/net/route but default routes.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 
 #include "linux/base/file_io.hpp"
@@ -21,14 +20,6 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr std::string_view kAny4 = "00000000", kAny6 = "00000000000000000000000000000000";
-
-template <typename T>
-std::optional<T> in_base(std::string_view text, int base) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// An address that pasta binds a port to.
 struct Target {
@@ -164,9 +155,9 @@ std::vector<SocketLine> parse_sockets(std::string_view table) {
     if (words.size() <= kInode) continue;
     std::string_view local = words[kLocal];
     const std::string_view address = linux::cut(local, ':');
-    const auto port = in_base<std::uint16_t>(local, 16);
-    const auto uid = in_base<unsigned>(words[kUid], 10);
-    const auto inode = in_base<std::uint64_t>(words[kInode], 10);
+    const auto port = linux::number<std::uint16_t>(local, 16);
+    const auto uid = linux::number<unsigned>(words[kUid]);
+    const auto inode = linux::number(words[kInode]);
     if (!port || !uid || !inode) continue;
     sockets.push_back({.address = std::string(address),
                        .port = *port,
