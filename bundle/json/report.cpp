@@ -99,8 +99,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string upper(std::string_view word) {
   std::string out(word);
-  for (char& c : out)
-    if (linux::is_lower(c)) c = static_cast<char>(c - 'a' + 'A');
+  for (char& c : out) c = linux::upper(c);
   return out;
 }
 

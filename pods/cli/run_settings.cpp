@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "linux/base/letters.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/run.hpp"
@@ -88,8 +89,7 @@ bool is_name_of_every_host(std::string name) {
       "localhost",    "localhost4",      "localhost6",   "loopback",      "broadcasthost",
       "ip6-localnet", "ip6-mcastprefix", "ip6-allnodes", "ip6-allrouters"};
   constexpr std::string_view kOwnDomain = ".localhost";
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : name) c = linux::lower(c);
   if (name.ends_with(kOwnDomain)) return true;
   std::string_view first = std::string_view(name).substr(0, name.find('.'));
   if (std::ranges::find(kNames, first) != kNames.end()) return true;

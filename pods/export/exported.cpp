@@ -225,10 +225,10 @@ bool is_read_only(const Container& container, const Mount& mount) {
 std::string as_dns_label(std::string_view name) {
   constexpr std::size_t kLongest = 63;
   std::string label;
-  for (char c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool is_good = linux::is_lower(c) || linux::is_digit(c);
-    if (is_good || (!label.empty() && label.back() != '-')) label += is_good ? c : '-';
+  for (const char c : name) {
+    const bool is_good = linux::is_alphanumeric(c);
+    if (is_good || (!label.empty() && label.back() != '-'))
+      label += is_good ? linux::lower(c) : '-';
   }
   label.resize(std::min(label.size(), kLongest));
   while (label.ends_with('-')) label.pop_back();

@@ -24,8 +24,7 @@ bool is_reserved(std::string_view text) {
   constexpr std::size_t kLongest = 5;
   if (text.size() > kLongest) return false;
   std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : lower) c = linux::lower(c);
   return std::ranges::find(kWords, lower) != kWords.end();
 }
 

@@ -17,10 +17,8 @@ using bundle::JsonWriter;
 std::string ac_name_from(std::string_view text) {
   std::string name;
   for (const char c : text) {
-    const bool is_upper = c >= 'A' && c <= 'Z';
-    const bool is_kept = linux::is_lower(c) || linux::is_digit(c);
-    if (is_upper || is_kept)
-      name += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    if (linux::is_alphanumeric(c))
+      name += linux::lower(c);
     else if (!name.empty() && name.back() != '-')
       name += '-';
   }

@@ -61,7 +61,7 @@ Result<std::int64_t> parse_size(std::string_view text) {
   bool good = decimal.has_value();
   if (good && !text.empty()) {
     std::string rest(text.substr(std::min(text.find_first_not_of(' '), text.size())));
-    for (char& c : rest) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (char& c : rest) c = linux::lower(c);
     const std::size_t power = rest.empty() ? std::string_view::npos : kUnits.find(rest[0]);
     good =
         power != std::string_view::npos &&

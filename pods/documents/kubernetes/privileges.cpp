@@ -16,8 +16,7 @@ struct CapabilityChange {
 
 /// Names have no case, as for containerd.
 std::string whole_name(std::string name) {
-  for (char& c : name)
-    if (linux::is_lower(c)) c = static_cast<char>(c - 'a' + 'A');
+  for (char& c : name) c = linux::upper(c);
   return name == "ALL" || name.starts_with("CAP_") ? name : "CAP_" + name;
 }
 

@@ -6,11 +6,7 @@ namespace ocirun::pods {
 
 std::string connection_variable(std::string_view parameter) {
   std::string name = "CONNECTION_";
-  for (const char c : parameter) {
-    const bool is_lower = linux::is_lower(c);
-    const bool is_kept = (c >= 'A' && c <= 'Z') || linux::is_digit(c);
-    name += is_lower ? static_cast<char>(c - 'a' + 'A') : is_kept ? c : '_';
-  }
+  for (const char c : parameter) name += linux::is_alphanumeric(c) ? linux::upper(c) : '_';
   return name;
 }
 

@@ -38,8 +38,7 @@ constexpr auto kHeader =
 /// Names of HTTP headers have no case.
 std::string in_lower_case(std::string_view name) {
   std::string text(name);
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : text) c = linux::lower(c);
   return text;
 }
 

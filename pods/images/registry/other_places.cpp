@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bundle/json/value.hpp"
+#include "linux/base/letters.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -17,8 +18,7 @@ bool is_urls(std::string_view key) {
   for (std::size_t i = 0; i < key.size(); ++i) {
     const bool is_long_s = key.substr(i).starts_with(kLongS);
     if (is_long_s) ++i;
-    const char c = is_long_s ? 's' : key[i];
-    folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    folded += is_long_s ? 's' : linux::lower(key[i]);
   }
   return folded == "urls";
 }
