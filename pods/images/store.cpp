@@ -217,10 +217,8 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
   for (const Digest& id : chain) {
     StoredLayer layer{id, fmt::format("{}/{}", kLayers, layer_name(id, options))};
     OCIRUN_TRY_ASSIGN(const UniqueFd directory, open_layer(layer));
-    const auto mark = sys::getxattr(directory, attribute_name(options.mark));
-    if (!mark && mark.error().number() != ENODATA && mark.error().number() != EOPNOTSUPP)
-      return std::unexpected(mark.error());
-    if (mark && *mark == "y") stored.layers.clear();
+    OCIRUN_TRY_ASSIGN(const bool hides, is_opaque(directory, options.mark));
+    if (hides) stored.layers.clear();
     stored.layers.push_back(std::move(layer));
   }
   return stored;

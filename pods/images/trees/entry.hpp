@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -7,6 +8,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::pods {
 
@@ -40,6 +44,10 @@ struct TarEntry {
 /// character devices 0:0 with both; every user may make them since Linux 5.8.
 enum class OpaqueMark : std::uint8_t { kTrusted, kUser };
 const char* attribute_name(OpaqueMark mark);
+/// Whether the directory of a layer is marked as opaque.
+Result<bool> is_opaque(Fd directory, OpaqueMark mark);
+/// Whether `info` describes overlayfs' sign for a hidden name: a character device 0:0.
+bool is_whiteout(const struct stat& info);
 
 /// What becomes of the devices of a layer. kLeaveOut is for a user namespace, where nobody may make
 /// a device: devices are only counted, and a whiteout takes the place of a device that hides a name

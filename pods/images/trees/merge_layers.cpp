@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <map>
@@ -76,17 +75,6 @@ constexpr std::size_t kLongestStep =
 using Inode = std::pair<dev_t, ino_t>;
 
 Inode inode_of(const struct stat& info) { return {info.st_dev, info.st_ino}; }
-
-bool is_whiteout(const struct stat& info) {
-  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
-}
-
-Result<bool> is_opaque(Fd directory, OpaqueMark mark) {
-  const auto value = sys::getxattr(directory, attribute_name(mark));
-  if (value) return *value == "y";
-  if (value.error().number() == ENODATA || value.error().number() == EOPNOTSUPP) return false;
-  return std::unexpected(value.error());
-}
 
 /// Opens a directory of the copy, and sets a mode that lets its owner in, and no default ACL, which
 /// new entries would inherit. The final mode and ACL are set when the directory is left.

@@ -1,7 +1,6 @@
 #include "pods/images/unpack/lower_layers.hpp"
 
 #include <fcntl.h>
-#include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <vector>
@@ -16,18 +15,7 @@ namespace sys = linux::sys;
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
-Result<bool> is_opaque(Fd directory, OpaqueMark mark) {
-  const auto value = sys::getxattr(directory, attribute_name(mark));
-  if (value) return *value == "y";
-  if (value.error().number() == ENODATA || value.error().number() == EOPNOTSUPP) return false;
-  return std::unexpected(value.error());
-}
-
 }  // namespace
-
-bool is_whiteout(const struct stat& info) {
-  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
-}
 
 Result<std::optional<struct stat>> look(Fd directory, const std::string& name) {
   auto info = sys::fstatat(directory, name.c_str());

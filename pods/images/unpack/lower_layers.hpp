@@ -13,9 +13,6 @@
 
 namespace ocirun::pods {
 
-/// Whether `info` describes overlayfs' sign for a hidden name: a character device 0:0.
-bool is_whiteout(const struct stat& info);
-
 /// Describes `name` in `directory`; nothing if the name is free. Does not follow symlinks.
 Result<std::optional<struct stat>> look(Fd directory, const std::string& name);
 
