@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "linux/base/file_io.hpp"
@@ -103,17 +102,9 @@ Result<void> give_to_group(const HostPath& path, Gid group) {
 }
 
 Result<std::vector<std::string>> kept_volumes(const HostPath& data) {
-  std::vector<std::string> names;
   OCIRUN_TRY_ASSIGN(const UniqueFd volumes,
                     linux::open_or_make_directory(HostPath(data.string() + kKept)));
-  OCIRUN_TRY(
-      linux::for_each_entry(volumes, [&](const char* name, unsigned char type) -> Result<void> {
-        if (check_pod_name(name) && linux::is_directory(volumes, name, type))
-          names.emplace_back(name);
-        return {};
-      }));
-  std::ranges::sort(names);
-  return names;
+  return directories_in(volumes);
 }
 
 Result<void> remove_kept_volume(const HostPath& data, const std::string& name) {

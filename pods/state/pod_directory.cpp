@@ -64,6 +64,18 @@ Result<void> check_pod_name(std::string_view name) {
       name, kLongestPodName);
 }
 
+Result<std::vector<std::string>> directories_in(Fd directory) {
+  std::vector<std::string> names;
+  OCIRUN_TRY(
+      linux::for_each_entry(directory, [&](const char* name, unsigned char type) -> Result<void> {
+        if (check_pod_name(name) && linux::is_directory(directory, name, type))
+          names.emplace_back(name);
+        return {};
+      }));
+  std::ranges::sort(names);
+  return names;
+}
+
 std::string PodDirectory::path(std::string_view below) const {
   return fmt::format("{}/{}", path_, below);
 }
@@ -114,17 +126,7 @@ Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
   return within(std::move(opened), path);
 }
 
-Result<std::vector<std::string>> PodsDirectory::names() const {
-  std::vector<std::string> names;
-  OCIRUN_TRY(
-      linux::for_each_entry(directory_, [&](const char* name, unsigned char type) -> Result<void> {
-        if (check_pod_name(name) && linux::is_directory(directory_, name, type))
-          names.emplace_back(name);
-        return {};
-      }));
-  std::ranges::sort(names);
-  return names;
-}
+Result<std::vector<std::string>> PodsDirectory::names() const { return directories_in(directory_); }
 
 Result<PodDirectory> PodsDirectory::open_pod(const std::string& name) const {
   OCIRUN_TRY(check_pod_name(name));

@@ -86,5 +86,7 @@ Error name_is_taken(const std::string& name);
 /// Checks the name of a pod, which becomes a part of paths, ids of containers and a host name. It
 /// must be 1 to 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit.
 Result<void> check_pod_name(std::string_view name);
+/// The names of the directories in `directory` that check_pod_name() takes, sorted.
+Result<std::vector<std::string>> directories_in(Fd directory);
 
 }  // namespace ocirun::pods
