@@ -244,10 +244,8 @@ class Dump {
   }
 
   Result<void> await_end() const {
-    const auto end = linux::ProcessEnd::watch(container_.init());
-    if (!end && end.error().number() == ESRCH) return {};
-    if (!end) return std::unexpected(end.error());
-    if (end->comes_within(kEndPatience)) return {};
+    OCIRUN_TRY_ASSIGN(const bool has_ended, linux::ends_within(container_.init(), kEndPatience));
+    if (has_ended) return {};
     return refuse(
         "process {} did not end within {} s after its images were written: end it by ocirun kill "
         "{} KILL",

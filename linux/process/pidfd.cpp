@@ -106,6 +106,13 @@ bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {
   return true;
 }
 
+Result<bool> ends_within(const ProcessIdentity& process, std::chrono::milliseconds patience) {
+  const auto end = ProcessEnd::watch(process);
+  if (end) return end->comes_within(patience);
+  if (end.error().number() == ESRCH) return true;
+  return std::unexpected(end.error());
+}
+
 namespace {
 
 // <linux/pidfd.h> of Linux 6.15, which Debian 12 does not have.

@@ -84,6 +84,10 @@ class ProcessEnd {
   UniqueFd pidfd_;  // empty before Linux 5.3
 };
 
+/// Waits at most `patience` for the end of the process; false if it still runs then. Errors:
+/// ENFILE, EMFILE, ENOMEM.
+Result<bool> ends_within(const ProcessIdentity& process, std::chrono::milliseconds patience);
+
 /// Signals exactly this process: opens a pidfd, compares the start time, then pidfd_send_signal.
 /// Without one of these calls: kill(2) right after the comparison. Errors: ESRCH, EPERM, EINVAL.
 Result<void> send_signal(const ProcessIdentity& process, int signal);

@@ -103,10 +103,8 @@ constexpr const char* kNotEnded =
     "the pod has not ended within {} s; `ocirun pod delete --force {}` kills it";
 
 Result<void> wait_for_end(const PodRecord& record, std::chrono::seconds patience) {
-  const auto end = linux::ProcessEnd::watch(record.supervisor);
-  if (!end && end.error().number() == ESRCH) return {};
-  if (!end) return std::unexpected(end.error());
-  if (end->comes_within(patience)) return {};
+  OCIRUN_TRY_ASSIGN(const bool has_ended, linux::ends_within(record.supervisor, patience));
+  if (has_ended) return {};
   return refuse(kNotEnded, patience.count(), record.name);
 }
 

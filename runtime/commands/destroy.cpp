@@ -51,10 +51,8 @@ Result<bool> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
 }
 
 Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
-  const auto end = linux::ProcessEnd::watch(record.init());
-  if (!end && end.error().number() == ESRCH) return {};
-  if (!end) return std::unexpected(end.error());
-  if (end->comes_within(kKillPatience)) return {};
+  OCIRUN_TRY_ASSIGN(const bool has_ended, linux::ends_within(record.init(), kKillPatience));
+  if (has_ended) return {};
   return refuse("process {} did not die within {} s of SIGKILL", record.init_pid,
                 kKillPatience.count());
 }
