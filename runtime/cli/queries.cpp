@@ -107,6 +107,12 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
   return state;
 }
 
+Result<bool> wants_json(const Arguments& arguments) {
+  const std::string format = arguments.value("format").value_or("table");
+  if (format == "table" || format == "json") return format == "json";
+  return refuse("--format {}: must be table or json", format);
+}
+
 }  // namespace
 
 // share_out() may call the function twice for one share, so a call writes only to the items of its
@@ -144,9 +150,7 @@ Result<int> run_state(const Invocation& invocation) {
 
 Result<int> run_list(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  const std::string format = arguments.value("format").value_or("table");
-  if (format != "table" && format != "json")
-    return refuse("--format {}: must be table or json", format);
+  OCIRUN_TRY_ASSIGN(const bool is_json, wants_json(arguments));
   const MissingRoot missing =
       invocation.options.root_is_explicit ? MissingRoot::kIsAnError : MissingRoot::kIsEmpty;
   OCIRUN_TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
@@ -158,7 +162,7 @@ Result<int> run_list(const Invocation& invocation) {
     return 0;
   }
   OCIRUN_TRY_ASSIGN(const auto states, listed_states(store, ids));
-  OCIRUN_TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
+  OCIRUN_TRY(print(is_json ? bundle::list_text(states) : table_text(states)));
   return 0;
 }
 
@@ -214,9 +218,7 @@ Result<std::string> filter_lines(std::string_view output, const std::vector<int>
 
 Result<int> run_ps(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  const std::string format = arguments.value("format").value_or("table");
-  if (format != "table" && format != "json")
-    return refuse("--format {}: must be table or json", format);
+  OCIRUN_TRY_ASSIGN(const bool is_json, wants_json(arguments));
   OCIRUN_TRY_ASSIGN(const ContainerId id, id_of(arguments));
   OCIRUN_TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
@@ -230,7 +232,7 @@ Result<int> run_ps(const Invocation& invocation) {
     std::ranges::transform(found, std::back_inserter(*pids), &linux::ProcessIdentity::pid);
   }
   OCIRUN_TRY(pids);
-  if (format == "json") {
+  if (is_json) {
     OCIRUN_TRY(print(bundle::pids_text(*pids)));
     return 0;
   }
