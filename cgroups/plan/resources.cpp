@@ -1,6 +1,7 @@
 #include "cgroups/plan/resources.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ocirun::cgroups {
 namespace {
@@ -78,6 +79,12 @@ void merge_section(std::optional<Section>& now, const std::optional<Section>& ch
 }
 
 }  // namespace
+
+std::int64_t quota_of(double cpus) {
+  return static_cast<std::int64_t>(std::clamp(std::ceil(cpus * double{kUsualPeriod}),
+                                              static_cast<double>(kLeastQuota),
+                                              static_cast<double>(kMostQuota)));
+}
 
 Resources merge(Resources now, const Resources& change) {
   if (!change.devices.empty()) now.devices = change.devices;

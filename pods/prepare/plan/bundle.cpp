@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -169,7 +168,6 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
     out.end_object();
   }
   if (limits.cpus || requests.cpus || plan.security.cpu_shares) {
-    constexpr std::uint64_t kPeriod = 100'000;  // microseconds
     constexpr double kMostShares = 262'144;
     out.key("cpu").begin_object();
     if (plan.security.cpu_shares)
@@ -177,12 +175,8 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
     else if (requests.cpus)
       out.member("shares",
                  static_cast<std::uint64_t>(std::clamp(*requests.cpus * 1024, 2.0, kMostShares)));
-    if (limits.cpus) {
-      const double quota =
-          std::clamp(std::ceil(*limits.cpus * kPeriod), static_cast<double>(cgroups::kLeastQuota),
-                     static_cast<double>(cgroups::kMostQuota));
-      out.member("quota", static_cast<std::int64_t>(quota)).member("period", kPeriod);
-    }
+    if (limits.cpus)
+      out.member("quota", cgroups::quota_of(*limits.cpus)).member("period", cgroups::kUsualPeriod);
     out.end_object();
   }
   out.end_object();

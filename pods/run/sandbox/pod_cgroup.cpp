@@ -1,7 +1,6 @@
 #include "pods/run/sandbox/pod_cgroup.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/open_cgroup.hpp"
@@ -13,10 +12,14 @@
 namespace ocirun::pods {
 namespace {
 
-Result<std::unique_ptr<cgroups::Cgroup>> cgroup_at(const std::string& path) {
+Result<cgroups::Layout> read_layout() {
   OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
                     linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
+  return cgroups::read_layout(procfs);
+}
+
+Result<std::unique_ptr<cgroups::Cgroup>> cgroup_at(const std::string& path) {
+  OCIRUN_TRY_ASSIGN(const cgroups::Layout layout, read_layout());
   OCIRUN_TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(path, ""));
   return cgroups::make_cgroup(layout, placement);
 }
@@ -111,15 +114,12 @@ Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path)
 
 cgroups::Resources resources_of(const Amounts& limits) {
   cgroups::Resources resources;
-  constexpr double kPeriod = 100'000;  // microseconds
   if (limits.memory)
     resources.memory.emplace().limit = static_cast<std::int64_t>(
         std::min<std::uint64_t>(*limits.memory, std::numeric_limits<std::int64_t>::max()));
   if (limits.cpus) {
-    resources.cpu.emplace().period = static_cast<std::uint64_t>(kPeriod);
-    resources.cpu->quota = static_cast<std::int64_t>(
-        std::clamp(std::ceil(*limits.cpus * kPeriod), static_cast<double>(cgroups::kLeastQuota),
-                   static_cast<double>(cgroups::kMostQuota)));
+    resources.cpu.emplace().period = cgroups::kUsualPeriod;
+    resources.cpu->quota = cgroups::quota_of(*limits.cpus);
   }
   return resources;
 }
@@ -149,12 +149,6 @@ namespace {
 cgroups::SystemdInstance instance() {
   return linux::is_root_outside() ? cgroups::SystemdInstance::kSystem
                                   : cgroups::SystemdInstance::kUser;
-}
-
-Result<cgroups::Layout> read_layout() {
-  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
-                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  return cgroups::read_layout(procfs);
 }
 
 }  // namespace
