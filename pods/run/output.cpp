@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/run/logs/line.hpp"
 #include "pods/run/logs/reader.hpp"
@@ -30,9 +31,7 @@ Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std:
 Result<linux::Streams> ContainerOutput::open() {
   for (linux::Pipe& pipe : pipes_) {
     OCIRUN_TRY_ASSIGN(linux::Pipe made, linux::make_pipe());
-    const int flags = ::fcntl(made.reader.get(), F_GETFL);
-    if (flags < 0 || ::fcntl(made.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
-      return fail(errno, "set up the container's output");
+    OCIRUN_TRY(within(linux::set_nonblocking(made.reader), "set up the container's output"));
     pipe = std::move(made);  // never one of which a read waits
   }
   return linux::Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};

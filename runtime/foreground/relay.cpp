@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "runtime/base/signals.hpp"
@@ -53,7 +54,7 @@ Relay::Relay(Fd terminal, Fd input, Fd output)
     input_ = output_ = Fd{};
     return;
   }
-  ::fcntl(terminal.value, F_SETFL, ::fcntl(terminal.value, F_GETFL) | O_NONBLOCK);
+  ignore(linux::set_nonblocking(terminal));
   own_input_ = open_input(input);
   if (own_input_) input_ = own_input_;
   own_output_ = open_output(output);

@@ -93,9 +93,7 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
   OCIRUN_TRY_ASSIGN(const std::vector<std::string> words, words_of(probe, command));
   const bool is_exec = std::holds_alternative<ExecProbe>(probe.question);
   OCIRUN_TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
-  const int flags = ::fcntl(output.reader.get(), F_GETFL);
-  if (flags < 0 || ::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
-    return fail(errno, "set up the probe's output");
+  OCIRUN_TRY(within(linux::set_nonblocking(output.reader), "set up the probe's output"));
   const int parent = ::getpid();
   OCIRUN_TRY_ASSIGN(linux::Child child, make_process(is_exec ? 0 : kNamespaces));
   if (child.pid == 0)
