@@ -51,7 +51,7 @@ Result<void> compare_cgroup_root(const cgroups::Record& record, const linux::Pro
   OCIRUN_TRY_ASSIGN(const auto outside, read_cgroups(record, procfs, init));
   OCIRUN_TRY_ASSIGN(const UniqueFd cgroup_namespace,
                     linux::open_namespace(procfs.fd(), init, linux::NamespaceKind::kCgroup));
-  return in_child("the process that looks at the cgroup namespace", [&]() -> Result<void> {
+  return in_child("look at the cgroup namespace", [&]() -> Result<void> {
     OCIRUN_TRY(enter_container_namespace(cgroup_namespace, linux::NamespaceKind::kCgroup));
     // The kernel writes each path relative to the root of the reader's cgroup namespace.
     OCIRUN_TRY_ASSIGN(const auto inside, read_cgroups(record, procfs, init));

@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/process/clone.hpp"
-#include "linux/sealed/own_program.hpp"
+#include "linux/programs/child_call.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -51,26 +49,13 @@ bool works_inside(linux::NamespaceKind kind) {
   return kind == linux::NamespaceKind::kIpc || kind == linux::NamespaceKind::kUts;
 }
 
-Result<void> in_child(std::string_view name, const std::function<Result<void>()>& work) {
-  constexpr std::size_t kMaxText = 64 * 1024;
-  OCIRUN_TRY_ASSIGN(linux::Pipe answer, linux::make_pipe());
-  OCIRUN_TRY_ASSIGN(const linux::Child child,
-                    linux::clone_process(0, Fd{}, linux::Parentage::kMine));
-  if (child.pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const auto done = work();
-    if (done) ::_exit(0);
-    const std::string text = linux::error_lines(done.error());
-    ignore(::write(answer.writer.get(), text.data(), std::min(text.size(), kMaxText)));
-    ::_exit(1);
-  }
-  answer.writer.reset();
-  const auto text = linux::sys::read_all(answer.reader, kMaxText);
-  OCIRUN_TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  OCIRUN_TRY(text);
-  if (!text->empty()) return std::unexpected(linux::parse_error_lines(*text, name));
-  if (status == 0) return {};
-  return refuse("{} {}", name, linux::describe_end(status));
+Result<void> in_child(std::string_view doing, const std::function<Result<void>()>& work) {
+  return linux::call_in_child(
+      [&] {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return work();
+      },
+      doing);
 }
 
 bool is_same_map(const linux::IdMap& a, const linux::IdMap& b) {

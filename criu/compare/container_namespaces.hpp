@@ -27,9 +27,8 @@ Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned);
 bool works_inside(linux::NamespaceKind kind);
 
 /// Runs `work` in a child of the caller, which has a single thread: `work` may enter namespaces.
-/// The child dies with the caller. Errors: that of `work`, with its message and number; the child,
-/// which `name` names in the sentence, was killed.
-Result<void> in_child(std::string_view name, const std::function<Result<void>()>& work);
+/// The child dies with the caller. Errors: those of linux::call_in_child().
+Result<void> in_child(std::string_view doing, const std::function<Result<void>()>& work);
 
 /// Whether two maps map the same ids. The kernel sorts the lines of a map that has more than five.
 bool is_same_map(const linux::IdMap& a, const linux::IdMap& b);

@@ -164,7 +164,7 @@ class FileWalk {
 }  // namespace
 
 Result<void> compare_files(const FilesExpectation& wanted) {
-  return in_child("the process that compares open files", [&] { return FileWalk(wanted).run(); });
+  return in_child("compare open files", [&] { return FileWalk(wanted).run(); });
 }
 
 }  // namespace ocirun::runtime

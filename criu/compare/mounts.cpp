@@ -234,7 +234,7 @@ template <typename Compare>
 Result<void> inside(const MountExpectation& wanted, int pid, Compare compare) {
   OCIRUN_TRY_ASSIGN(const UniqueFd mount_namespace,
                     linux::open_namespace(wanted.procfs.fd(), pid, linux::NamespaceKind::kMount));
-  return in_child("the process that compares the mounts", [&]() -> Result<void> {
+  return in_child("compare the mounts", [&]() -> Result<void> {
     OCIRUN_TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
     OCIRUN_TRY_ASSIGN(const ContainerRoot root, ContainerRoot::open(wanted.procfs));
     return compare(root);

@@ -51,7 +51,7 @@ Result<void> NewNamespaces::compare() const {
 Result<void> NewNamespaces::work_inside(
     const std::function<Result<void>(const linux::Procfs& full)>& work) const {
   OCIRUN_TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
-  return in_child("the process that sets up the namespaces", [&]() -> Result<void> {
+  return in_child("set up the namespaces", [&]() -> Result<void> {
     for (const NamespaceKind kind : kOfSysctls) {
       if (!config.namespaces.contains(kind)) continue;
       const auto pinned = std::ranges::find(joined, kind, &linux::PinnedNamespace::kind);
@@ -94,7 +94,7 @@ using linux::NamespaceKind;
 Result<void> make_root_read_only(const linux::Procfs& procfs, int pid) {
   OCIRUN_TRY_ASSIGN(const UniqueFd mount_namespace,
                     linux::open_namespace(procfs.fd(), pid, NamespaceKind::kMount));
-  auto changed = in_child("the process that changes the root", [&]() -> Result<void> {
+  auto changed = in_child("change the root", [&]() -> Result<void> {
     OCIRUN_TRY(enter_container_namespace(mount_namespace, NamespaceKind::kMount));
     OCIRUN_TRY_ASSIGN(const UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
     return linux::set_mount_attributes(root, {.set = MOUNT_ATTR_RDONLY, .clear = 0},
