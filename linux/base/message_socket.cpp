@@ -20,7 +20,43 @@ Result<void> send_by_write(Fd socket, std::uint8_t tag, std::string_view payload
   }
 }
 
+Result<Received> receive_by_read(Fd socket, std::span<char> buffer) {
+  for (;;) {
+    const ssize_t count = ::read(socket.value, buffer.data(), buffer.size());
+    if (count >= 0) return Received{static_cast<std::size_t>(count), 0, {}};
+    if (errno != EINTR) return fail(errno, "receive a message");
+  }
+}
+
 }  // namespace
+
+Result<Received> receive_message(Fd socket, std::span<char> buffer) {
+  iovec part{buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * MessageSocket::kMaxDescriptors)>
+      control;
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  ssize_t count = -1;
+  do {
+    count = ::recvmsg(socket.value, &header, MSG_CMSG_CLOEXEC);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return fail(errno, "receive a message");
+  Received received{static_cast<std::size_t>(count), header.msg_flags, {}};
+  for (cmsghdr* entry = CMSG_FIRSTHDR(&header); entry != nullptr;
+       entry = CMSG_NXTHDR(&header, entry)) {
+    if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t number = (entry->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < number; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(entry) + i * sizeof(int), sizeof(int));
+      received.descriptors.emplace_back(fd);
+    }
+  }
+  return received;
+}
 
 Result<std::pair<MessageSocket, MessageSocket>> MessageSocket::make_pair() {
   std::array<int, 2> ends{};
@@ -64,43 +100,22 @@ Result<Packet> MessageSocket::receive() const {
   // Static: pages that no message fills are never touched, nor charged to the memory limit of a
   // small container, and no brk(2) makes room on the heap.
   static std::array<char, kMaxPayload + 1> buffer;
-  iovec part{buffer.data(), buffer.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-
-  ssize_t count = -1;
-  do {
-    // Every packet fits into the buffer: read(2) would not report a truncated packet.
-    count = receive_by_ == ReceiveBy::kRead ? ::read(socket_.get(), buffer.data(), buffer.size())
-                                            : ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-  } while (count < 0 && errno == EINTR);
-  if (count < 0 && errno != ECONNRESET) return fail(errno, "receive a message");
-
-  if (receive_by_ == ReceiveBy::kRead) header.msg_controllen = 0;
-  for (cmsghdr* entry = CMSG_FIRSTHDR(&header); count >= 0 && entry != nullptr;
-       entry = CMSG_NXTHDR(&header, entry)) {
-    if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t number = (entry->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < number; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(entry) + i * sizeof(int), sizeof(int));
-      packet.descriptors.emplace_back(fd);
-    }
-  }
-  if (count == 0 && !packet.descriptors.empty())
+  // Every packet fits into the buffer: read(2) would not report a truncated packet.
+  auto received = receive_by_ == ReceiveBy::kRead ? receive_by_read(socket_, buffer)
+                                                  : receive_message(socket_, buffer);
+  if (!received && received.error().number() != ECONNRESET)
+    return std::unexpected(std::move(received).error());
+  if (received && received->bytes == 0 && !received->descriptors.empty())
     return fail(EBADMSG, "receive a message: it is empty");
-  if (count <= 0) {
+  if (!received || received->bytes == 0) {
     packet.end_of_stream = true;
     return packet;
   }
-  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+  if ((received->flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
     return fail(EMSGSIZE, "receive a message: it arrived truncated");
   packet.tag = static_cast<std::uint8_t>(buffer[0]);
-  packet.payload.assign(&buffer[1], static_cast<std::size_t>(count) - 1);
+  packet.payload.assign(&buffer[1], received->bytes - 1);
+  packet.descriptors = std::move(received->descriptors);
   return packet;
 }
 

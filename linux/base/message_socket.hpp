@@ -20,6 +20,16 @@ struct Packet {
   bool end_of_stream = false;  // the other side has closed its end
 };
 
+/// What recvmsg(2) has received.
+struct Received {
+  std::size_t bytes = 0;
+  int flags = 0;  // MSG_TRUNC, MSG_CTRUNC …
+  std::vector<UniqueFd> descriptors;
+};
+/// Receives into `buffer`. The descriptors of the message, of which none leaks, are closed on
+/// execve. EINTR is retried.
+Result<Received> receive_message(Fd socket, std::span<char> buffer);
+
 /// The system calls that move packets. Under a seccomp filter that hands sendmsg(2) or recvmsg(2)
 /// to an agent, write(2) and read(2) move packets without descriptors instead.
 enum class SendBy : std::uint8_t { kSocketCall, kWrite };

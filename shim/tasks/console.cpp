@@ -6,6 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "linux/base/message_socket.hpp"
 
 #include "linux/base/unix_address.hpp"
 
@@ -30,21 +33,10 @@ Result<UniqueFd> ConsoleSocket::take_master() const {
   const UniqueFd runtime(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!runtime) return fail(errno, "the runtime has not given the terminal");
   std::array<char, 4096> text;
-  iovec part{text.data(), text.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  if (::recvmsg(runtime.get(), &header, MSG_CMSG_CLOEXEC) < 0)
-    return fail(errno, "receive the terminal");
-  const cmsghdr* const entry = CMSG_FIRSTHDR(&header);
-  if (entry == nullptr || entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS)
-    return refuse("the runtime has sent no terminal");
-  int master = -1;
-  std::memcpy(&master, CMSG_DATA(entry), sizeof master);
-  return UniqueFd(master);
+  auto received = linux::receive_message(runtime, text);
+  if (!received) return within<UniqueFd>(std::unexpected(received.error()), "the terminal");
+  if (received->descriptors.empty()) return refuse("the runtime has sent no terminal");
+  return std::move(received->descriptors.front());
 }
 
 }  // namespace ocirun::shim
