@@ -1,10 +1,13 @@
-# Packages by CPack (`./dev package`): two Debian packages and two RPMs. The component ocirun is the runtime with its helpers,
-# ocirun-pod the programs of pods/.
+# Packages by CPack (`./dev package`): three Debian packages and three RPMs. The component ocirun is the runtime with its helpers,
+# ocirun-pod the programs of pods/, ocirun-shim containerd's shim, which only nodes with containerd need.
 set(CPACK_PACKAGE_VENDOR ocirun)
 set(CPACK_PACKAGE_CONTACT "ocirun maintainers <maintainers@ocirun.example>")
 set(CPACK_COMPONENTS_ALL ocirun)
 if(OCIRUN_PODS)
   list(APPEND CPACK_COMPONENTS_ALL ocirun-pod)
+endif()
+if(OCIRUN_SHIM)
+  list(APPEND CPACK_COMPONENTS_ALL ocirun-shim)
 endif()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
@@ -20,6 +23,10 @@ set(pod_synopsis "pods from workload documents, without an engine")
 string(CONCAT pod_description "`ocirun pod` runs the containers of a document of OAM, App Container, Knative,\n"
   "Kubernetes or Radius on one machine, with images, volumes, probes, restarts\n"
   "and logs.")
+set(shim_synopsis "shim of containerd for ocirun, without Go")
+string(CONCAT shim_description "containerd starts containerd-shim-ocirun-v2 for each container or pod: one small\n"
+  "process that runs ocirun or another OCI runtime, moves the standard streams, and\n"
+  "tells containerd of the end.")
 
 set(scripts ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -40,6 +47,10 @@ set(CPACK_DEBIAN_OCIRUN-POD_DESCRIPTION "${pod_synopsis}\n${pod_description}")
 set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_MULTIARCH foreign)
 set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_RECOMMENDS "iproute2, passt, skopeo")
 set(CPACK_DEBIAN_OCIRUN-POD_PACKAGE_CONTROL_EXTRA ${scripts}/ocirun-pod/prerm ${scripts}/ocirun-pod/postrm)
+set(CPACK_DEBIAN_OCIRUN-SHIM_PACKAGE_NAME ocirun-shim)
+set(CPACK_DEBIAN_OCIRUN-SHIM_DESCRIPTION "${shim_synopsis}\n${shim_description}")
+set(CPACK_DEBIAN_OCIRUN-SHIM_PACKAGE_MULTIARCH foreign)
+set(CPACK_DEBIAN_OCIRUN-SHIM_PACKAGE_ENHANCES containerd)
 
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
@@ -58,6 +69,9 @@ set(CPACK_RPM_OCIRUN-POD_PACKAGE_NAME ocirun-pod)
 set(CPACK_RPM_OCIRUN-POD_PACKAGE_SUMMARY "${pod_synopsis}")
 set(CPACK_RPM_OCIRUN-POD_PACKAGE_DESCRIPTION "${pod_description}")
 set(CPACK_RPM_OCIRUN-POD_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/ocirun-pod/prerm)
+set(CPACK_RPM_OCIRUN-SHIM_PACKAGE_NAME ocirun-shim)
+set(CPACK_RPM_OCIRUN-SHIM_PACKAGE_SUMMARY "${shim_synopsis}")
+set(CPACK_RPM_OCIRUN-SHIM_PACKAGE_DESCRIPTION "${shim_description}")
 # The same input makes the same package on another host and on another day.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost ocirun
 %define use_source_date_epoch_as_buildtime 1
@@ -66,8 +80,9 @@ set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost ocirun
 %define __requires_exclude CURL_OPENSSL") # a version of Debian's symbols
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ocirun)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ocirun-pod COMPONENT ocirun-pod)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ocirun-shim COMPONENT ocirun-shim)
 # These directories belong to other packages.
-set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/sbin /usr/libexec /usr/share/man /usr/share/man/man7 /usr/share/man/man8
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/bin /usr/sbin /usr/libexec /usr/share/man /usr/share/man/man7 /usr/share/man/man8
   /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh /usr/share/zsh/site-functions
   /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/containers /usr/share/containers/containers.conf.d)
 

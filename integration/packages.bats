@@ -56,6 +56,12 @@ in_root() {
     share/containers/containers.conf.d/50-ocirun.conf; do
     for list in deb rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
   done
+  dpkg-deb --fsys-tarfile "$PACKAGES"/ocirun-shim_*.deb | tar -t | sed 's|^\./usr/||; s/\.gz$//' >"$TMP/shim.deb"
+  rpm -qlp "$PACKAGES"/ocirun-shim-*.rpm 2>/dev/null | sed 's|^/usr/||; s/\.gz$//' >"$TMP/shim.rpm"
+  for file in bin/containerd-shim-ocirun-v2 share/man/man8/containerd-shim-ocirun-v2.8; do
+    for list in shim.deb shim.rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
+    if grep -qx "$file" "$TMP/deb" "$TMP/rpm"; then echo "$file is in both packages" && false; fi
+  done
   for file in "$REPO"/man/ocirun-pod{,-*}.[78]; do pages+=("share/man/man${file##*.}/${file##*/}"); done
   for file in libexec/ocirun/ocirun-{pod,hold,unpack,probe,metadata} "${pages[@]}"; do
     for list in pod.deb pod.rpm tarball; do grep -qx "$file" "$TMP/$list" || { echo "$list: no $file" && false; }; done
@@ -64,7 +70,7 @@ in_root() {
   if grep '/$' "$TMP/tarball"; then echo "the tarball has directories" && false; fi
   mkdir "$TMP/tree"
   for file in "$PACKAGES"/*.deb; do dpkg-deb -x "$file" "$TMP/tree"; done
-  run hardening-check --color "$TMP"/tree/usr/sbin/ocirun "$TMP"/tree/usr/libexec/ocirun/ocirun-{systemd,criu,netdevice,pod,unpack,probe,metadata}
+  run hardening-check --color "$TMP"/tree/usr/sbin/ocirun "$TMP/tree/usr/bin/containerd-shim-ocirun-v2" "$TMP"/tree/usr/libexec/ocirun/ocirun-{systemd,criu,netdevice,pod,unpack,probe,metadata}
   output_mentions "Position Independent Executable: "
   output_never_mentions "Position Independent Executable: no"
   output_never_mentions "Stack protected: no"
