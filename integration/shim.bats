@@ -1,0 +1,27 @@
+# containerd-shim-ocirun-v2 without containerd: lib/shim-scene plays containerd, by ttrpc. $OCIRUN_TEST_REPETITIONS, by default 60, makes
+# the scenes longer. The list containerd-shim of integration/clients has the real containerd.
+
+load lib/common
+
+setup() {
+  [[ -x ${OCIRUN%/*}/containerd-shim-ocirun-v2 ]] || skip "this build has no shim"
+  common_setup
+}
+
+scene() { python3 "$LIB/shim-scene" "$1" "${OCIRUN%/*}/containerd-shim-ocirun-v2" "$OCIRUN" "$ROOT" "$BUNDLE" "$ID"; }
+
+@test "shim: a container and an exec live and end, and the events come in order" { scene life; }
+
+@test "shim: events that containerd has missed come when it is back" { scene containerd_is_away; }
+
+@test "shim: wrong requests are refused with containerd's codes, and the shim goes on" { scene wrong_requests; }
+
+@test "shim: execs that end or never start cost no memory and no descriptor" {
+  run scene many_execs
+  succeeds
+  echo "# $output" >&3
+}
+
+@test "shim: many execs at once each have their own status" { scene many_at_once; }
+
+@test "shim: delete leaves nothing of a shim that was killed, whenever it was" { scene killed; }
