@@ -13,21 +13,21 @@
 
 namespace ocirun::runtime {
 
-/// The name of a process's namespace, as in "net:[4026531840]". "" where the kernel has no such
-/// namespaces.
+/// The name of a process's namespace, as in "net:[4026531840]". "" where the kernel has no
+/// namespaces of this kind.
 Result<std::string> namespace_link(const linux::Procfs& procfs, int pid, linux::NamespaceKind kind);
 /// Enters a namespace of the container. Errors: those of setns(2).
 Result<void> enter_container_namespace(Fd file, linux::NamespaceKind kind);
 /// Whether `link` names the pinned namespace.
 Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned);
 
-/// Whether CRIU itself runs in a joined namespace of that kind: ipc and uts. The container's is no
-/// other than CRIU's then, so CRIU neither saves nor restores what is in it: that belongs to others
-/// as well, and images may be forged.
+/// Whether CRIU itself enters a namespace of this kind that the container has joined: true for ipc
+/// and uts. CRIU then takes the namespace for its own, and neither saves nor restores its content.
+/// The content belongs to others as well, and images may be forged.
 bool works_inside(linux::NamespaceKind kind);
 
-/// Runs `work` in a child of the caller, which has a single thread: `work` may enter namespaces.
-/// The child dies with the caller. Errors: those of linux::call_in_child().
+/// Runs `work` in a child with a single thread, so that `work` may enter namespaces. The child dies
+/// with the caller. Errors: those of linux::call_in_child().
 Result<void> in_child(std::string_view doing, const std::function<Result<void>()>& work);
 
 /// Whether two maps map the same ids. The kernel sorts the lines of a map that has more than five.

@@ -21,7 +21,7 @@ struct FoundFile {
   std::uint64_t mount = 0;    // the id in the mount table
   int mounts_on_path = 0;     // mounts on this very path, one over the other
   bool is_mounted = false;    // `mount` is on this very path
-  bool is_id_mapped = false;  // `mount` is
+  bool is_id_mapped = false;  // `mount` is id-mapped
 };
 
 /// The root of a container's mount namespace, for a process that has entered the namespace.
@@ -33,7 +33,7 @@ class ContainerRoot {
   const linux::SafeDir& directory() const { return root_; }
   /// The text of mountinfo.
   const std::string& table() const { return table_; }
-  /// Nothing where the path does not exist.
+  /// Looks the path up from the root. Nothing if it does not exist.
   Result<std::optional<FoundFile>> find(const RootfsPath& path) const;
 
  private:

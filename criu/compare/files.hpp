@@ -18,12 +18,12 @@ struct FilesExpectation {
   std::span<const int> namespaces;  // a process of each mount namespace of the container
 };
 
-/// Compares what the restored processes hold open. CRIU opens all of that with its own
-/// capabilities. An open or mapped file, a directory, a program lies on a mount of the
-/// container, or is one of `streams`. A descriptor that the kernel gives to some capability alone
-/// wants that in the container's bounding set: a raw or packet socket, a socket with a mark, a tun
-/// device, a fanotify group, a map of BPF. Sockets are not compared before Linux 5.6. Errors: a
-/// sentence that names process and descriptor.
+/// Compares what the restored processes hold open. CRIU opens all files with its own capabilities.
+/// An open or mapped file, a directory, a program lies on a mount of the container, or is one of
+/// `streams`. Some descriptors need a capability in the container's bounding set, because the
+/// kernel gives them to nobody without it: a raw or packet socket, a socket with a mark, a tun
+/// device, a fanotify group, a map of BPF. Before Linux 5.6 a socket cannot be compared, which is
+/// an error. Errors: a sentence that names process and descriptor.
 Result<void> compare_files(const FilesExpectation& wanted);
 
 }  // namespace ocirun::runtime

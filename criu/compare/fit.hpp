@@ -10,9 +10,9 @@
 
 namespace ocirun::runtime {
 
-/// Whether the container of the images has a namespace of its own where the document makes one, and
-/// none where the document joins one by a path. CRIU makes those of the images: without one, it
-/// works in the host's.
+/// Adds an obstacle for each kind of namespace that the document makes and the images lack, because
+/// CRIU would work in the host's. Adds one also if the images have an ipc or uts namespace where
+/// the document joins one by a path.
 void compare_namespaces(const Images& images, const bundle::Config& config, Obstacles& obstacles);
 
 /// What of the images does not fit the document: namespaces, mounts, maps of the user namespace. A
@@ -20,8 +20,8 @@ void compare_namespaces(const Images& images, const bundle::Config& config, Obst
 void compare_with_document(const Images& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles);
 
-/// What of the images does not fit this host: the processor's kind, types of file systems, and,
-/// without a pid namespace made for the container, process numbers that are taken.
+/// What of the images does not fit this host: the processor's kind, types of file systems, and, if
+/// the document has no pid namespace, pids that other processes of the host have.
 void compare_with_host(const Images& images, const bundle::Config& config, Obstacles& obstacles);
 
 /// What of the document does not fit this host: sources of mounts, devices, namespaces to join,

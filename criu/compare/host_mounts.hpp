@@ -23,15 +23,15 @@ namespace ocirun::runtime {
 struct OutsideMount {
   enum class Kind : std::uint8_t { kBind, kMask, kDevice, kCgroup };
   Kind kind = Kind::kBind;
-  std::string name;                       // the destination in config.json, or the masked path
+  std::string name;                       // the path of the mount, before symlinks are resolved
   std::string source;                     // on the host
-  const linux::Mount* mount = nullptr;    // kBind, kCgroup: the entry of config.json
+  const linux::Mount* mount = nullptr;    // kBind, kCgroup: the one in config.json
   std::optional<linux::Device> device{};  // kDevice
 };
-/// The binds of config.json, the masked files, and the devices of a container with a user
+/// The binds of config.json, the masked paths, and the devices of a container with a user
 /// namespace, in which nodes are binds of the host's nodes. In a container without a cgroup
-/// namespace, a mount of type cgroup shows `cgroups`, the container's own, by binds. Points into
-/// `config`.
+/// namespace of its own, a mount of type cgroup is made of binds of `cgroups`, the container's own.
+/// Points into `config`.
 std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
                                          std::span<const linux::CgroupHierarchy> cgroups);
 
@@ -43,11 +43,12 @@ class HostMounts {
  public:
   /// Reads the mount table of the caller, which is in the host's mount namespace.
   static Result<HostMounts> read(const linux::Procfs& procfs);
-  /// `procfs` as above. The container may show what lies at and below `file`, in that file system;
-  /// with kTree what the host mounts below it too.
+  /// From now on, the container may show what lies at and below `file` in the file system of
+  /// `file`; with kTree, also what the host has mounted below `file`. `events`: whether mount
+  /// events of the host may reach the mounts.
   Result<void> allow(const linux::Procfs& procfs, Fd file, linux::Recursion recursion,
                      MountEvents events);
-  /// The container may show the file system on a block device with this number.
+  /// From now on, the container may show the file system on the block device `number`.
   void allow_device(dev_t number);
 
   /// Whether the host has mounted the file system of `mount`.
@@ -72,7 +73,7 @@ class HostMounts {
 /// What the mounts of a restored container are compared with, from outside of its mount namespace.
 struct HostFiles {
   UniqueFd rootfs;
-  std::vector<UniqueFd> sources;  // of the document's mounts; empty for those that have none
+  std::vector<UniqueFd> sources;  // by the index of the mount; empty for one that is no bind
   HostMounts mounts;              // allows the root filesystem, the sources and devices
 };
 /// To be called in the host's mount namespace. Error: a source is missing.

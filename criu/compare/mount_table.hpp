@@ -17,10 +17,10 @@ namespace ocirun::runtime {
 struct MountPlace {
   enum class Kind : std::uint8_t {
     kFilesystem,  // a new file system of `type`
-    kDevice,      // that on a block device: any directory of it may be mounted
+    kDevice,      // one on a block device, of which any directory may be mounted
     kCgroup,      // a hierarchy of cgroups, or a tmpfs with the hierarchies below
     kCompared,    // a bind, masked file or node: the caller has compared the mount `visible`
-    kTree,        // the same for a recursive bind: other mounts lie below
+    kTree,        // kCompared for a recursive bind: other mounts may lie below
     kReadOnly,    // a bind of what lies there anyway
   };
   Kind kind = Kind::kFilesystem;
@@ -30,7 +30,8 @@ struct MountPlace {
   std::uint64_t visible = 0;  // kCompared, kTree: the id of the mount that a path leads to
 };
 
-/// Whether the mount is a hierarchy of cgroups that shows no cgroup above `cgroup`; "": any.
+/// Whether the mount is a hierarchy of cgroups that shows no cgroup above `cgroup`. With "" for
+/// `cgroup`, every hierarchy of cgroups will do.
 bool shows_cgroups_below(const linux::MountEntry& mount, const std::string& cgroup);
 
 /// Compares `mountinfo`, the text of /proc/PID/mountinfo, with the mounts of a document whose
@@ -49,10 +50,10 @@ struct ShownExpectation {
 };
 
 /// Compares each mount of `mountinfo`, the table of a mount namespace. Allowed are: the parts of
-/// the host's file systems that config.json gives to the container; file systems that a container
-/// can mount itself; cgroups at or below `cgroup`, or any where the container could mount the
-/// hierarchy. Mount events of the host reach a mount only where config.json has rslave or rshared.
-/// Errors: a sentence that names the mount.
+/// the host's file systems that config.json gives to the container; new file systems that a
+/// container can mount itself, or of a type that config.json mounts; cgroups at or below `cgroup`,
+/// or all cgroups if the container could mount the whole hierarchy. Mount events of the host reach
+/// a mount only where config.json has rslave or rshared. Errors: a sentence that names the mount.
 Result<void> compare_shown(const ShownExpectation& wanted, std::string_view mountinfo);
 
 }  // namespace ocirun::runtime

@@ -24,16 +24,16 @@ Result<ThreadStatus> parse_thread_status(std::string_view text);
 /// Whether /process/capabilities/bounding has `capability`.
 bool has_in_bounding_set(const bundle::Config& config, unsigned capability);
 
-/// Compares a thread with the document. Its capabilities lie within the sets of the document. It
-/// has a filter if the document has a profile, and no_new_privs if the document asks for that.
-/// Without CAP_SETGID, its supplementary groups are the document's. With no_new_privs and without
-/// CAP_SETUID or CAP_SETGID, its user or group ids are the document's. Errors: a sentence that
-/// names what differs.
+/// Compares a thread with the document. Its bounding set lies within the bounding set of the
+/// document, and each other set within the union of the document's sets. It has a filter if the
+/// document has a profile, and no_new_privs if the document asks for that. Without CAP_SETGID in
+/// the union, its supplementary groups are the document's. With no_new_privs, its user ids are the
+/// document's unless the union has CAP_SETUID, and its group ids unless the union has CAP_SETGID.
+/// Errors: a sentence that names what differs.
 Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& config);
 
 /// Compares what the security modules call process `pid` with /process/apparmorProfile and
-/// /process/selinuxLabel, where the document has them. Errors: a sentence that names the
-/// difference.
+/// /process/selinuxLabel, if the document has these. Errors: a sentence that names the difference.
 Result<void> compare_labels(const linux::Procfs& procfs, int pid, const bundle::Process& process);
 
 /// Whether `label`, the text "NAME (MODE)" of AppArmor, is that of `profile`, of a child profile
