@@ -21,25 +21,27 @@ enum class TrustImages { kNo, kYes };
 /// CRIU's link, in a directory of images, to the images of the pre-dump before.
 inline constexpr const char* kParentLink = "parent";
 
-/// Flags of open(2) that no open file has afterwards: in an image, they would make or empty a file.
+/// Flags of open(2) that the kernel does not keep for an open file. With one of them in an image,
+/// CRIU would make or empty a file.
 inline constexpr std::uint32_t kMakingFlags = O_CREAT | O_EXCL | O_TRUNC;
 
-/// The directory that a symlink of the caller leads to, as containerd gives one to --work-path; any
-/// other path unchanged. Error: such a symlink leads to no directory.
+/// The directory behind a symlink that the caller owns, such as the --work-path of containerd; any
+/// other path unchanged. Error: a symlink of the caller leads to no directory.
 Result<HostPath> follow_own_link(const HostPath& path);
 /// Opens the directory that gets images or logs; makes it with mode 0700 if it is missing. Errors:
 /// the last part of the path is a symlink; another user owns the directory; other users may write
 /// to it.
 Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view option);
-/// Opens a directory with images. Errors: those of open_or_make_directory(); with TrustImages::kNo
-/// also: in it, or in a directory that the links "parent" of pre-dumps lead to, there is something
-/// that belongs to another user or that other users may write to, or another link, a pipe or a
-/// device.
+/// Opens a directory with images. Errors: the last part of the path is a symlink; another user owns
+/// the directory. With TrustImages::kNo also: other users may write to the directory, or to one
+/// that the links "parent" of pre-dumps lead to; such a directory has a file that belongs to
+/// another user or that others may write to, or another link, a pipe or a device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
-/// Calls `visit` with the directory `images`, and then with those that its links "parent" lead to.
-/// Errors: those of `visit`; a link leads to no directory; there are more than 1000.
+/// Calls `visit` with the directory `images`, then with the directory that its link "parent" leads
+/// to, and so on. Errors: those of `visit`; a link leads to no directory; more than 1000
+/// directories.
 Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>& visit);
-/// The paths of these directories.
+/// The paths of the directories that for_each_directory() visits.
 Result<std::vector<HostPath>> paths_of_images(Fd images);
 /// Checks --parent-path, which CRIU takes relative to `images`. Errors: the path is absolute, or
 /// names no directory.

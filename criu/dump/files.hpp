@@ -20,9 +20,9 @@ Result<ImageFiles> read_image_files(Fd images);
 /// system); a descriptor is on its way through a socket.
 Result<void> check_image_files(const ImageFiles& files, const ImagePlaces& places);
 
-/// Checks to whom open files send signals, for a container that sees processes beside its own: to
-/// none but `processes` and their threads. CRIU sets the receiver as root, so that forged images
-/// could have any process of the host killed. Error: a sentence that names the image.
+/// Checks to whom open files send signals: to none but `processes` and their threads. For a
+/// container without a pid namespace of its own. CRIU sets the receiver as root, so that forged
+/// images could have any process of the host killed. Error: a sentence that names the image.
 Result<void> check_signal_receivers(const ImageFiles& files,
                                     std::span<const ImageProcess> processes);
 

@@ -40,7 +40,7 @@ struct ImageField {
 };
 using ImageMessage = std::vector<ImageField>;
 
-/// An image that is read is not larger.
+/// The size of the largest image that ocirun reads, in bytes.
 inline constexpr std::size_t kMostImageBytes = std::size_t{64} << 20;
 /// More fields than these in one image, or in one message, are refused: a field of two bytes takes
 /// 32 in memory.
@@ -67,8 +67,9 @@ std::uint32_t word_in(std::span<const ImageField> message, std::uint32_t number)
 /// Calls `act` with the message inside of each field `number`.
 Result<void> for_each_message_in(std::span<const ImageField> message, std::uint32_t number,
                                  const std::function<Result<void>(const ImageMessage&)>& act);
-/// The message inside of the field `number`, without fields if it is missing. Views into `message`.
-/// Errors: EBADMSG, also for several of them: CRIU would merge them, by rules of its library.
+/// The message inside of the field `number`; a message without fields if there is no such field.
+/// Views into `message`. Error: EBADMSG, also if there are several such fields, which CRIU's
+/// library would merge.
 Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number);
 /// The bytes of the last field `number`; "" without such a field.
 std::string_view text_in(std::span<const ImageField> message, std::uint32_t number);

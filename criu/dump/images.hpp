@@ -52,7 +52,7 @@ struct ImageFile {
   bool has_watch_without_path = false;
   std::uint32_t signal_receiver = 0;  // F_SETOWN of fcntl(2); 0 for none
 };
-/// A file that had been deleted, and that CRIU makes again or gives its name back.
+/// A file that had been deleted. CRIU makes it again, or gives it back its name.
 struct ImageDeletedFile {
   std::uint32_t file = 0;                     // the number of the open file
   std::optional<std::uint32_t> link{};        // the number of the file that is a link to it
@@ -106,7 +106,7 @@ struct Images {
   // Not read of images that are trusted:
   std::vector<ImageMount> other_mounts;  // of other mount namespaces
   ImageFiles files;
-  std::vector<ImageCgroups> cgroups;  // of each entry
+  std::vector<ImageCgroups> cgroups;  // one for each entry of cgroup.img
   bool has_apparmor_policies = false;
 };
 

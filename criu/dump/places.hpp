@@ -23,14 +23,14 @@ bool leads_up(std::string_view path);
 /// Where the files of the images lie, before CRIU mounts anything.
 class ImagePlaces {
  public:
-  /// `mounts`: of all mount namespaces. Both live longer than this.
+  /// `mounts`: those of all mount namespaces of the images. Both arguments must outlive this.
   ImagePlaces(std::span<const ImageMount> mounts, const bundle::Config& config)
       : mounts_(mounts), config_(config) {}
 
   /// Checks a path at which CRIU makes or removes a file in the mount with the number `mount_id`.
-  /// No symlink is a part of the path, as far as it exists in the root file system or in the source
-  /// of a bind. In another mount, whose content only CRIU knows, the file lies at the top. Errors:
-  /// a sentence that names the path.
+  /// In the root file system and in the source of a bind, no existing part of the path may be a
+  /// symlink. In another mount, whose content only CRIU knows, the file must lie at the top.
+  /// Errors: a sentence that names the path.
   Result<void> check_file(const std::string& path, std::int64_t mount_id) const;
 
   /// Checks the mount point. Errors: a symlink is a part of it.
