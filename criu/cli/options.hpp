@@ -7,8 +7,8 @@
 
 namespace ocirun::runtime::cli {
 
-// The options of `checkpoint` and `restore`. Only options that both have, with one help text, have
-// a name.
+// The options of `checkpoint` and `restore`. An option is a constant of its own only if both
+// commands have it with the same help text.
 
 inline constexpr Option kImagePath{"image-path", 0, "DIR",
                                    "the directory of the images (default checkpoint)",

@@ -7,7 +7,7 @@
 namespace ocirun::linux {
 
 /// Keeps the options of the host's cgroup2 filesystem, such as nsdelegate, while CRIU works: CRIU
-/// mounts that filesystem for itself without options, which clears them for everybody. The
+/// mounts that filesystem for itself without options, which clears the options for everybody. The
 /// destructor sets them again if they have changed.
 class CgroupOptions {
  public:

@@ -37,9 +37,9 @@ inline constexpr int kCallerDescriptor = 4;
 /// directories of $PATH and in the usual directories of root's programs. Error: there is none.
 Result<std::string> find_criu(std::string_view given);
 
-/// How `criu swrk` is started. CRIU opens directories by their numbers in the process that has made
-/// its socket. That process is CRIU's own before execve, because CRIU mounts in its work directory
-/// and so needs directories of its own mount namespace.
+/// How `criu swrk` is started. CRIU opens its directories by the numbers of their descriptors in
+/// the process that has made CRIU's socket. CRIU's own process makes the socket, before execve:
+/// CRIU mounts in its work directory, and so needs directories of its own mount namespace.
 struct CriuLaunch {
   std::string program;     // an absolute path
   Fd images{}, work{};     // CRIU has them as kImagesDescriptor and kWorkDescriptor
@@ -80,8 +80,8 @@ class CriuLink {
   Result<CriuNews> hear() const;
   /// Readable when CRIU has ended. Empty where the kernel lacks CLONE_PIDFD.
   Fd end_of_criu() const { return criu_.pidfd; }
-  /// The signal that CRIU was ended by, or 0. What it was restoring is left then, and keeps CRIU's
-  /// socket open, so that ocirun-criu does not notice.
+  /// The signal that has ended CRIU, or 0. The processes that CRIU was restoring then remain, and
+  /// keep CRIU's socket open, so that ocirun-criu does not notice the end of CRIU.
   int fatal_signal() const;
   /// Answers a stage.
   Result<void> answer(CriuWord word) const;

@@ -16,7 +16,7 @@
 
 namespace ocirun::runtime {
 
-/// How many bytes are done, and of how many, as far as known.
+/// The bytes that are done, and the bytes of the whole work if they are known.
 struct Amount {
   std::uint64_t done = 0;
   std::optional<std::uint64_t> total{};
@@ -34,9 +34,9 @@ class Progress {
   ~Progress() { erase(); }
 
   bool is_shown() const { return output_.value >= 0; }
-  /// For await_word(). Writes the line.
+  /// The tick that await_word() calls. It writes the line.
   Tick tick();
-  /// Removes the line. Before anything else is written to the terminal.
+  /// Removes the line. To be called before anything else is written to the terminal.
   void erase();
 
  private:
@@ -57,9 +57,9 @@ std::optional<std::uint64_t> memory_of(const cgroups::Cgroup& cgroup);
 /// The size of CRIU's images of memory in the directory, in bytes. Nothing if it cannot be read.
 std::optional<std::uint64_t> bytes_of_pages(Fd images);
 
-/// Called when CRIU has reached `news.stage` and waits. An error makes CRIU undo its work; it is
-/// the error of the conversation then. CRIU undoes nothing any more at the stage pre-resume: the
-/// callback has to kill the restored processes before it returns an error, and CRIU is killed.
+/// Called when CRIU has reached `news.stage` and waits. An error makes CRIU undo its work, and
+/// talk_with_criu() returns it. At the stage pre-resume CRIU undoes nothing any more: the callback
+/// has to kill the restored processes before it returns an error, and CRIU is killed.
 using OnStage = std::function<Result<void>(linux::CriuNews& news)>;
 
 /// Runs CRIU for one request, until it has succeeded or failed. A signal that asks this command

@@ -23,7 +23,7 @@ struct RestoreInput {
   const linux::Procfs& procfs;
   const std::string& cgroup;  // the path of the container's cgroup, or ""
   const std::vector<OutsideMount>& outside;
-  const std::string& prepared;  // the place of prepared_sources.hpp, or ""
+  const std::string& prepared;  // from place_for_sources(); "": CRIU binds the sources itself
   bool has_read_only_host;
   const std::vector<linux::PinnedNamespace>& pinned;
   const cgroups::Cgroup::JoinHandles& join;
@@ -43,12 +43,12 @@ Result<std::vector<std::string>> paths_of_criu(const bundle::Config& config,
 Result<std::vector<std::string>> words_for_restore(const RestoreInput& input,
                                                    std::string_view log_name);
 
-/// Moves the process `pid`, which has a single thread, into the cgroup; 0: the caller.
+/// Moves the process `pid`, which has a single thread, into the cgroup. `pid` 0: the caller.
 Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid);
 
-/// Runs in CRIU's process, whose mount namespace becomes its own: what is mounted there ends with
-/// it. Joins namespaces, and the cgroup if CRIU ignores cgroups, mounts the root filesystem, the
-/// sources of mounts and the view of the images, and makes the host read-only.
+/// Runs in CRIU's process, and gives it a mount namespace of its own, so that all mounts end with
+/// the process. Joins namespaces, and the cgroup if CRIU ignores cgroups, mounts the root
+/// filesystem, the sources of mounts and the view of the images, and makes the host read-only.
 Result<void> prepare_criu(const RestoreInput& input, linux::CriuLaunch& launch);
 
 /// To be called in CRIU's process. Restored processes are children of CRIU, and inherit what CRIU

@@ -17,12 +17,14 @@ struct NewNamespaces {
   int init = 0;
   std::span<const linux::PinnedNamespace> joined;
 
-  /// Before anything is done in them: those that config.json asks for are new, and joined ones are
-  /// the named ones. Cgroup and time namespaces are not there yet.
+  /// Checks, before anything is done in the namespaces, that those that config.json asks for are
+  /// new, and that joined ones are those that it names. CRIU makes cgroup and time namespaces
+  /// later.
   Result<void> compare() const;
-  /// Does in them what `create` does: sets the loopback device of a new network namespace up, and
-  /// writes the sysctls that belong to no network device. Without CAP_SYS_ADMIN, the container has
-  /// the names of config.json. CRIU may replace all of these by what it has saved.
+  /// Does in the namespaces what `create` does: sets the loopback device of a new network namespace
+  /// up, and writes the sysctls that belong to no network device. Without CAP_SYS_ADMIN in the
+  /// container, sets the host and domain names of config.json. CRIU may replace all of these by
+  /// what it has saved.
   Result<void> set_up() const;
   /// Writes the sysctls of network devices, which hooks may have made meanwhile.
   Result<void> write_device_sysctls() const;

@@ -17,7 +17,7 @@
 namespace ocirun::runtime {
 
 /// --manage-cgroups-mode: what happens to cgroups below the container's, and to saved limits.
-/// kSoft: CRIU makes those below again, and the limits are those of config.json.
+/// kSoft: CRIU makes the cgroups below again, and the limits are those of config.json.
 /// kFull: CRIU also writes the limits that it has saved.
 /// kStrict: as kFull, and the container's cgroup must not exist before.
 /// kIgnore: nothing is saved, and all processes are restored in the container's cgroup itself.
@@ -61,8 +61,9 @@ struct CriuSettings {
 /// the content out too.
 std::vector<std::string> words_of_settings(const CriuSettings& settings, bool ignores_cgroups);
 
-/// Error: --keep-network, and the images have no network devices. A warning: the other way round.
-/// Nothing is compared for a container that joins a network namespace or has the host's.
+/// Error: --keep-network, and the images have no network devices. A warning: the images have
+/// network devices, and --keep-network is not given. Nothing is compared for a container that joins
+/// a network namespace or has the host's.
 Result<void> check_saved_network(const Images& images, const bundle::Config& config,
                                  const CriuSettings& settings, const Log& log);
 

@@ -26,7 +26,7 @@ namespace ocirun::runtime {
 /// a joined mount, user or cgroup namespace; a joined network, ipc, uts or time namespace together
 /// with a new user namespace; a user namespace without id 0; a seccomp agent.
 std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
-/// Error: the first of these sentences.
+/// Error: the first sentence of why_not_checkpointed().
 Result<void> check_can_be_checkpointed(const bundle::Config& config);
 
 /// To be called in CRIU's process. Enters the ipc and uts namespaces of `pinned`.
@@ -38,7 +38,7 @@ Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& 
 /// The name that images give to a joined network or pid namespace, the same as in runc's images.
 /// `kind` is kNetwork or kPid.
 std::string namespace_key(linux::NamespaceKind kind);
-/// The words for namespaces that `init` joined, by their inodes.
+/// The words for the network and pid namespaces that `init` has joined, by their inodes.
 Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Config& config,
                                                               const linux::Procfs& procfs,
                                                               int init);
@@ -48,8 +48,8 @@ Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Conf
 /// host is "terminal[MOUNT:INODE]": with --shell-job, CRIU puts its own terminal in place of it.
 Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procfs, int init);
 std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams);
-/// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes and of
-/// such files.
+/// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes, and
+/// of files that no mount of the container shows ("file[…]").
 std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStreams& streams);
 
 /// The words for a dump. `root`: the root of the container's init, in which symlinks of

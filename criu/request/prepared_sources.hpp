@@ -15,9 +15,10 @@ namespace ocirun::runtime {
 // ocirun binds the sources of a container's outside mounts itself, with the attributes of
 // config.json, in CRIU's mount namespace, before CRIU runs. There are two reasons. The host is
 // read-only for CRIU (read_only_host.hpp), and a volume must not be. In a container with a user
-// namespace, CRIU is root of that namespace when it binds the sources: it may not reach one, and
-// root of the container could clear the protective flags of such a bind later. The kernel locks the
-// attributes when CRIU's mount namespace is copied for the user namespace.
+// namespace, CRIU is root of that namespace when it binds the sources: it may be unable to reach a
+// source, and root of the container could later clear the protective flags of a bind that CRIU has
+// made. The kernel locks the attributes when CRIU's mount namespace is copied for the user
+// namespace.
 
 /// Whether CRIU cannot bind the sources even where the host is writable for it: the container has a
 /// user namespace, or an id-mapped mount, which CRIU makes no id maps for.

@@ -26,14 +26,14 @@ bool can_make_host_read_only();
 /// To be used in CRIU's own mount namespace.
 class ReadOnlyHost {
  public:
-  /// Keeps the mount that `path` leads to writable from there down; with kTree the mounts below it
-  /// too. Errors: those of open(2).
+  /// Keeps the mount that `path` leads to writable from `path` down; with kTree also the mounts
+  /// below. Errors: those of open(2).
   Result<void> except(const HostPath& path, linux::Recursion recursion);
   /// Makes all other mounts read-only. procfs and sysfs stay as they are: CRIU writes to procfs,
   /// and a user namespace may mount a new one only where it sees one that is as writable. CRIU
-  /// makes directories in /tmp. So a tmpfs covers /tmp, in which nothing is but exceptions and what
-  /// of `needed`, absolute paths, lies below /tmp. If a symlink is a part of such a path, /tmp
-  /// stays writable instead.
+  /// makes directories in /tmp. So a tmpfs covers /tmp. It shows only exceptions, and those of the
+  /// absolute paths `needed` that lie below /tmp. If a symlink is a part of such a path, /tmp stays
+  /// writable instead.
   Result<void> close(const linux::Procfs& procfs, std::span<const std::string> needed);
 
  private:

@@ -17,7 +17,8 @@ namespace ocirun::runtime {
 //
 // So the view is a directory that belongs to root of the host, with the group of root of the user
 // namespace and modes that let both read. It holds copies of the small images. An image with pages
-// of memory is an id-mapped bind of the file: only root of the user namespace reads these.
+// of memory, or of 1 MiB and more, is an id-mapped bind of the file: only root of the user
+// namespace reads it.
 
 /// kWrite: CRIU removes pages from the images (--auto-dedup).
 enum class ImageAccess : std::uint8_t { kRead, kWrite };

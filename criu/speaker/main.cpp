@@ -1,5 +1,5 @@
-// ocirun-criu speaks CRIU's RPC protocol. No other program loads protobuf-c, so the runtime stays
-// static and small. `ocirun checkpoint` and `ocirun restore` run ocirun-criu beside a `criu swrk`.
+// ocirun-criu speaks CRIU's RPC protocol. It loads protobuf-c, so that the runtime stays static and
+// small. `ocirun checkpoint` and `ocirun restore` run ocirun-criu beside a `criu swrk`.
 // criu/launch/criu_program.hpp describes the interface.
 
 #include <string_view>
