@@ -16,7 +16,8 @@ bool is_set_by_cluster(std::string_view name) {
 
 namespace {
 
-/// Without another name there is none, so that --ignore would not help. A template needs none.
+/// Refuses generateName where the object has no other name: --ignore would not give it one. The
+/// metadata of a template need no name.
 void refuse_generated_name(Value member) {
   const bundle::Node* metadata = member.node().parent;
   const bundle::Node* name = metadata->find("name");

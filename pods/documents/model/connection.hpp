@@ -21,8 +21,9 @@ struct Connection {
   std::map<std::string, std::string> of_url = {};
 };
 
-/// The variable of a property of a connection, or the first part of their names: "cache.host"
-/// becomes CONNECTION_CACHE_HOST.
+/// The name of the variable for `parameter`, a property of a connection: "cache.host" becomes
+/// CONNECTION_CACHE_HOST. For the name of a connection, what the names of all its variables begin
+/// with.
 std::string connection_variable(std::string_view parameter);
 
 }  // namespace ocirun::pods

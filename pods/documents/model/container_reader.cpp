@@ -18,7 +18,7 @@ bool scheme(Value at, HttpProbe& out) {
   at.problem("must be HTTP or HTTPS, not {}", found(at));
   return false;
 }
-/// The published type of Radius has the words in lower case.
+/// Also accepts the words in lower case, which the published type of Radius has.
 bool scheme_of_any_case(Value at, HttpProbe& out) {
   out.tls = at.node().is_string() && at.node().text == "https";
   return out.tls || (at.node().is_string() && at.node().text == "http") || scheme(at, out);
@@ -48,7 +48,7 @@ constexpr auto kKnativeHttp = exact_fields<HttpProbe>(
     part_unless_empty<std::string>("scheme", scheme), other_host);
 constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name), other_host);
 
-/// The members of a Kubernetes probe that ocirun does not support.
+/// Members that a probe of Knative cannot have here. kubernetes_probe() has a row for this one.
 constexpr std::array kOtherMembers{
     UnsupportedName{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
 };
@@ -95,7 +95,7 @@ bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool 
   return false;
 }
 
-/// `ports`: of the document, if there are any.
+/// Sets `number` to that of the port `name`. `ports`: the member of the container in the document.
 void resolve(Value at, std::optional<Value> ports, const Container& container, std::string& name,
              std::uint16_t& number) {
   if (name.empty()) return;

@@ -11,7 +11,7 @@ bool oam_probe(Value at, Probe& out);
 /// lower case; its path is "/" unless given. A port may be the name of a port of the container. The
 /// probe may have a grace period of its own.
 bool kubernetes_probe(Value at, Probe& out);
-/// The same for a readiness probe, which ends nothing: warns of a grace period.
+/// kubernetes_probe() for a readiness probe, whose failure ends nothing: warns of a grace period.
 bool kubernetes_readiness_probe(Value at, Probe& out);
 /// Reads a probe of Knative (KN-5). The question is tcpSocket unless given, and a missing port is
 /// 0.

@@ -14,7 +14,8 @@ namespace ocirun::pods {
 
 enum class Wanted : std::uint8_t { kNumber, kNumberOrText };
 /// Whether YAML 1.1, as kubectl reads it, and YAML 1.2 give a scalar without quotes the same value.
-/// Reports both values otherwise, and what to write for a value that is `wanted`.
+/// If not, reports both values, and what to write: a number, or with kNumberOrText also a text in
+/// quotes.
 bool has_one_reading(Value at, Wanted wanted = Wanted::kNumber);
 
 /// The whole number that a value with a point or an exponent is, such as 1e3 or 80.0, as JSON and
@@ -22,7 +23,7 @@ bool has_one_reading(Value at, Wanted wanted = Wanted::kNumber);
 std::optional<std::int64_t> whole_value(const bundle::Node& node);
 
 /// Reads a whole number from `least` to `most`, both included, and in the range of T. Refuses one
-/// that YAML 1.1 and YAML 1.2 read otherwise, such as 010.
+/// that YAML 1.1 reads differently from YAML 1.2, such as 010.
 struct WholeNumber {
   std::int64_t least;
   std::uint64_t most;

@@ -57,7 +57,7 @@ struct Volume {
   std::optional<std::uint64_t> least_bytes;  // the free space that the volume requires (OAM-36)
   std::optional<std::uint64_t> most_bytes;   // kEmpty: its size
   bool in_memory = false;                    // kEmpty: a tmpfs
-  mode_t mode = 0755;                        // kEmpty, and its owner:
+  mode_t mode = 0755;                        // kEmpty: of the directory; its owner:
   Uid uid;
   Gid gid;
   Place place = nullptr;

@@ -19,8 +19,8 @@ bool is_pod_name(std::string_view name);
 /// The name of the first pod of a StatefulSet, the only one that a machine runs.
 inline std::string first_pod_of(const std::string& set) { return set + "-0"; }
 
-/// The value of a field that has the pod's name `name`, or in the pods of a StatefulSet its
-/// ordinal, which is 0 if the name has none. Nothing for another field.
+/// The value of the field `path` for a pod with the name `name`, if the field is this name or, in a
+/// StatefulSet, the ordinal at its end (0 if it has none). Nothing for another field.
 std::optional<std::string> field_of_name(std::string_view path, const Pod& pod,
                                          const std::string& name);
 
@@ -34,7 +34,7 @@ inline std::string claim_of_template(std::string_view volume, std::string_view s
   return fmt::format("{}-{}-0", volume, set);
 }
 
-/// Gives what has the name of the pod another name: variables, and volumes of templates.
+/// Puts `name` into what the name of the pod is a part of: variables, and volumes of templates.
 void rename_pod_in_parts(const std::string& name, Pod& pod);
 
 }  // namespace ocirun::pods

@@ -62,7 +62,7 @@ constexpr auto field(std::string_view key, Member Struct::* member, Reader reade
   const auto row = bundle::field(key, member, reader);
   return UnlessEmpty<Member, std::remove_const_t<decltype(row)>>{key, row};
 }
-/// part() for such a member.
+/// part() for a member that may be empty.
 template <MayBeEmpty Member, typename Reader>
 constexpr auto part_unless_empty(std::string_view key, Reader reader) {
   const auto row = part(key, reader);

@@ -28,7 +28,7 @@ bool command_line(Value at, std::vector<std::string>& out);
 /// 1.1.
 bool boolean(Value at, bool& out);
 
-/// Whether `node` is empty, or such a boolean with the value false: as if the member were absent.
+/// Whether `node` is empty, or false as boolean() reads it: as if the member were absent.
 bool asks_for_nothing(const bundle::Node& node);
 
 /// "TCP" or "UDP"; "SCTP" is refused or deferred.
@@ -64,7 +64,7 @@ bool has_dot_dot(const std::string& path);
 std::string_view text_of_member(const bundle::Node& object, std::string_view name);
 /// Accepts any value: a row for a member that is read elsewhere.
 inline constexpr auto any_value = [](Value, auto&) { return true; };
-/// Whether one of two members is there, and not the other. Reports a problem otherwise.
+/// Whether exactly one of the members `first` and `second` is there. Reports a problem otherwise.
 bool has_exactly_one_of(Value at, std::string_view first, std::string_view second);
 
 /// Reports a limit that is below the request of the same resource (RX-11).
@@ -92,12 +92,13 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
 }
 
 /// Refuses the member `at`, which the format has and ocirun does not support, for the reason `why`.
-/// With --ignore NAME only warns, and returns true. Returns true also if the report defers it
-/// (bundle::Report::defer_unsupported()).
+/// With --ignore NAME only warns, and returns true. Returns true also if the report defers the
+/// refusal (bundle::Report::defer_unsupported()).
 bool refuse_known_name(Value at, std::string_view why);
 /// The same for something that the document names in a value: an isolator, a trait, an extension.
 bool refuse_known(Value at, std::string_view name, std::string_view why);
 /// The same for something that cannot be left out: without it, the document would still be wrong.
+/// `written`: where an export finds it.
 bool refuse_always(Value at, std::string_view why,
                    bundle::Report::Export written = bundle::Report::Export::kCopied);
 
