@@ -70,7 +70,7 @@ bool autoscaler(Value at, Beside& out) {
   out.pod->elsewhere.push_back(
       {.sentence = "automatic scaling needs several machines: one machine runs 1 replica",
        .place = &most.node(),
-       .name = "HorizontalPodAutoscaler"});  // without maxReplicas an autoscaler is invalid
+       .name = "HorizontalPodAutoscaler"});  // maxReplicas cannot be left out alone: it is required
   return true;
 }
 

@@ -58,7 +58,7 @@ constexpr auto kContainer =
                      field("resources", &Container::resources, kubernetes_resources),
                      part("securityContext", container_security));
 
-/// An init container that never ends must not be waited for.
+/// Whether the member makes an init container a sidecar, for whose end the pod must not wait.
 bool is_of_sidecar(Value member) {
   const bundle::Node* list = member.node().parent->parent;
   return member.key() == "restartPolicy" && member.node().is_string() &&
@@ -69,7 +69,7 @@ bool is_of_sidecar(Value member) {
 
 bool refuse_other_container_member(Value member) {
   if (is_of_sidecar(member)) {
-    ignore(member.report().ignores(member.key()));  // would not help
+    ignore(member.report().ignores(member.key()));  // counts as used; refused all the same
     refuse_always(member,
                   "\"Always\" makes the init container a sidecar, which runs beside the others: "
                   "move it to containers");

@@ -51,7 +51,7 @@ bool field_path(Value at, EnvVariable& out) {
   return kReference(at, out);
 }
 
-/// Knative has no row for fieldRef.
+/// The table of valueFrom. `rows`: fieldRef of Kubernetes, which Knative does not have.
 template <typename... Rows>
 constexpr auto value_from(Rows... rows) {
   return exact_fields<EnvVariable>(part("secretKeyRef", secret_key),

@@ -61,8 +61,8 @@ void resolve(Value at, EnvVariable& variable, const Pod& pod) {
 
 }  // namespace
 
-/// A label or an annotation may be long, and many variables may refer to it: more than execve(2)
-/// ever takes are not copied.
+/// A label or an annotation may be long, and many variables may refer to it: no more bytes are
+/// copied than execve(2) ever takes.
 void resolve_fields(Value at, Pod& pod) {
   constexpr std::size_t kMost = std::size_t{6} << 20;
   for (std::vector<Container>* containers : {&pod.init_containers, &pod.containers})

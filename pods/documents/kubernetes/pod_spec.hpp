@@ -31,7 +31,7 @@ bool pod_pull_secrets(Value at, Pod& out);
 
 /// resources of a container: requests and limits of CPUs and memory.
 bool plain_resources(Value at, Resources& out);
-/// The same with extended resources, whose names have a domain ("vendor.com/gpu").
+/// plain_resources(), and extended resources, whose names have a domain ("vendor.com/gpu").
 bool kubernetes_resources(Value at, Resources& out);
 
 /// securityContext of a container of Knative (KN-16, KN-17). Members that the contract does not let
@@ -43,8 +43,9 @@ bool container_security(Value at, Container& out);
 /// securityContext `at` says for all. A container's own securityContext is stronger.
 bool pod_security(std::optional<Value> at, Value spec, Pod& out);
 
-/// Reads a list of containers with `reader`. `prefix`: the name of the first container without a
-/// name; the next ones add a number. "": each has a name.
+/// Reads a list of containers with `reader`. A container without a name gets `prefix` if it is the
+/// first of the list, else "PREFIX-INDEX" with its index in the list. `prefix` "": each container
+/// has a name.
 bool pod_containers(Value at, std::vector<Container>& out, bool (*reader)(Value, Container&),
                     std::string_view prefix);
 

@@ -46,7 +46,7 @@ constexpr linux::Named<SeccompRequest::Kind> kSeccompKinds[] = {
     {"Localhost", SeccompRequest::Kind::kLocalhost},
     {"Unconfined", SeccompRequest::Kind::kUnconfined}};
 
-/// Each container of a pod gets a copy of these texts; the kernel takes no longer ones (a page).
+/// Limits a text to a page, as the kernel does: each container of a pod gets a copy of the text.
 bool has_usual_length(Value at, const std::string& text) {
   constexpr std::size_t kLongest = 4095;
   if (text.size() <= kLongest) return true;

@@ -11,8 +11,8 @@ namespace ocirun::pods {
 bool context_capabilities(Value at, Container& container, Dialect dialect);
 /// seccompProfile.
 bool context_seccomp(Value at, SeccompRequest& out);
-/// seLinuxOptions: a whole label, because only an engine that knows the policy of the host could
-/// add missing parts.
+/// seLinuxOptions. Missing parts of the label are those of a usual container:
+/// system_u:system_r:container_t:s0.
 bool context_selinux(Value at, Container& out);
 /// appArmorProfile.
 bool context_apparmor(Value at, Container& out);

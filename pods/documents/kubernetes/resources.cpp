@@ -25,7 +25,7 @@ constexpr auto kPlainAmounts =
     amounts(not_supported("ephemeral-storage", kNoStorageLimit)).beside(is_device_amount);
 constexpr auto kPlainResources = resources(kPlainAmounts, kPlainAmounts);
 
-/// Amounts that device_requests() reads, or that are refused.
+/// Whether the member is an amount that device_requests() reads, or one that is refused here.
 bool is_other_resource(Value member) {
   if (is_device_amount(member)) return true;
   if (!member.key().starts_with("hugepages-")) return false;

@@ -23,7 +23,7 @@ constexpr auto kGroup = part("runAsGroup", id_text(&Container::group, &group_id)
 constexpr auto kNonRoot = field("runAsNonRoot", &Container::forbid_root, boolean);
 constexpr auto kSeccompMember = field("seccompProfile", &Container::seccomp, context_seccomp);
 
-/// The members of a container alone.
+/// The members of the securityContext of a container.
 template <Dialect dialect, typename... Rows>
 constexpr auto container_members(Rows... rows) {
   return exact_fields<Container>(

@@ -8,7 +8,7 @@
 
 namespace ocirun::pods {
 
-/// What to write in place of another kind of volume.
+/// What to write in place of a kind of volume that is not supported.
 inline constexpr std::string_view kClaimInstead =
     "write persistentVolumeClaim, for which --volume NAME=HOSTPATH gives a directory";
 

@@ -51,7 +51,8 @@ constexpr auto of_controller(std::string_view key, std::string_view why) {
   return of_controller(key, why, [](const bundle::Node&) { return false; });
 }
 
-/// `pod run --replace` stops the old pod before the new one starts.
+/// Whether the strategy is what happens here: `pod run --replace` stops the old pod before the new
+/// one starts.
 bool is_recreate(const bundle::Node& node) { return text_of_member(node, "type") == "Recreate"; }
 
 bool replica_count(Value at, Pod& out) {

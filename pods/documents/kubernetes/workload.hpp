@@ -15,13 +15,15 @@ namespace ocirun::pods {
 
 /// Whether `root` looks like a Pod, Deployment or StatefulSet of Kubernetes.
 bool is_kubernetes_workload(const bundle::Node& root);
-/// Reads such a document into `out` and reports every problem; an unknown name is a problem.
+/// Reads a Pod, Deployment or StatefulSet into `out` and reports every problem; an unknown name is
+/// a problem.
 void read_kubernetes(bundle::Value at, Pod& out);
 
 /// Whether `root` looks like a document that stands beside a workload of Kubernetes: a Service, a
 /// PersistentVolumeClaim, a HorizontalPodAutoscaler, a RuntimeClass, a ServiceAccount, a Namespace.
 bool stands_beside(const bundle::Node& root);
-/// Reads such a document. `out` was read from the workload of the same file.
+/// Reads a document for which stands_beside() is true. `out` was read from the workload of the same
+/// file.
 void read_document_beside(bundle::Value at, Pod& out);
 
 /// spec of a pod. `out` has the name, the labels and annotations already, and the volumes of the
@@ -36,7 +38,8 @@ void read_host_ports(bundle::Value at, Pod& out);
 class HostPorts {
  public:
   explicit HostPorts(Pod& pod);
-  /// Adds a port. Two ports of one number are a problem at `at`.
+  /// Adds a port, unless the same one is there. A problem at `at`: a port of the same number and
+  /// protocol, at the same or all addresses, leads elsewhere.
   void add(bundle::Value at, HostPort port);
 
  private:
@@ -44,7 +47,7 @@ class HostPorts {
   static Key key_of(const HostPort& port) { return {port.number, port.pod_port->protocol}; }
 
   std::vector<HostPort>& ports_;
-  std::map<Key, std::vector<std::size_t>> places_;  // in ports_
+  std::map<Key, std::vector<std::size_t>> places_;  // indexes in ports_
 };
 
 /// Gives the variables with a fieldRef the values of the pod's fields. Problems: fields that only a
