@@ -28,7 +28,7 @@ class Needs {
                         .is_fault = is_fault});
   }
 
-  /// `key`: the one that is used; "": none, or all.
+  /// `key.key`: the key that is used; "": the secret as a whole.
   void add_secret(const Pod& pod, Place place, const SecretKey& key) {
     const std::string& secret = key.secret;
     const auto document = pod.key_documents.find(secret);

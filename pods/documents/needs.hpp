@@ -8,9 +8,9 @@
 
 namespace ocirun::pods {
 
-/// The option that gives a need: --secret, --param, --volume, --extended, --image, --pull-secret,
-/// or --param for each property of a connection. kDevices: CDI specifications of the host do.
-/// kNone: no option can.
+/// What meets a need: an option (--secret, --param, --volume, --extended, --image, --pull-secret;
+/// kConnection: --param for each property of a connection), CDI specifications of the host
+/// (kDevices), or nothing (kNone).
 enum class Gift : std::uint8_t {
   kSecret,
   kParameter,
@@ -30,8 +30,9 @@ struct Need {
   Place place = nullptr;
   Gift gift = Gift::kNone;
   std::vector<std::string> names;  // the option must have one of these names
-  // No option can give it, so that the pod cannot run: an App Container pod manifest must be
-  // reified (AC-5, AC-8); a part of a GPU is not provided (OAM-32).
+  // The document has a fault: an App Container pod manifest is not reified (AC-5, AC-8), a secret
+  // of the file lacks a key, a part of a GPU is asked for (OAM-32). `pod validate` reports an
+  // error.
   bool is_fault = false;
   bool is_optional = false;     // it may be absent
   bool may_be_devices = false;  // kExtended: CDI devices of this kind give it too

@@ -15,7 +15,7 @@ namespace {
 /// A workload of Kubernetes that ocirun does not run.
 struct OtherWorkload {
   std::string_view group, kind;
-  std::string_view after = {};  // kAsPod
+  std::string_view after = {};  // follows kAsPod
 };
 constexpr std::string_view kAsPod =
     "write the template of its pods as a Pod (apiVersion: v1, with a name in metadata)";

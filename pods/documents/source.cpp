@@ -16,7 +16,8 @@ class Walk {
   Walk(std::string_view text, std::unordered_map<const bundle::Node*, Mark>& marks)
       : text_(text), marks_(marks) {}
 
-  /// Stands at a value, behind blanks. Recursion is as deep as Document::kMaxDepth.
+  /// Marks the value behind the next blanks, which is `node`, and the values in it. Recursion is as
+  /// deep as Document::kMaxDepth.
   void value(const bundle::Node& node) {
     skip_blanks();
     marks_[&node] = here_;
@@ -87,8 +88,8 @@ bool is_json(std::string_view text) {
 
 constexpr std::string_view kByteOrderMark = "\uFEFF";
 
-/// `text` without the byte order marks before its documents. Two files of Windows in one have one
-/// before the second document.
+/// `text` without the byte order marks before its documents. Two files of Windows that were joined
+/// have a mark before the second document too.
 std::string without_byte_order_marks(std::string_view text) {
   std::string out;
   bool is_before_document = true;

@@ -29,9 +29,9 @@ class Source {
   /// config map may have 1 MiB.
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-  /// Parses UTF-8 text, without byte order marks before the documents: as JSON if its first
-  /// character is "{" or "[" and no line begins with "---", else as YAML. Reports bad syntax, and a
-  /// name that occurs twice in one object, as Document::parse() does. In YAML, also reports
+  /// Parses UTF-8 text; byte order marks before its documents do not count. Reads it as JSON if its
+  /// first character is "{" or "[" and no line begins with "---", else as YAML. Reports bad syntax,
+  /// and a name that occurs twice in one object, as Document::parse() does. In YAML, also reports
   /// anchors, aliases, tags, merge keys, and names that are no scalars. Returns whether the whole
   /// text was parsed; if not, roots() is empty.
   bool parse(std::string_view text, bundle::Report& report);

@@ -138,7 +138,7 @@ class FileReader {
                        name.empty() ? "" : " " + bundle::in_quotes(name));
   }
 
-  /// What else a workload of Kubernetes has in its file. The workload must be whole.
+  /// Reads a document that stands beside a workload of Kubernetes, which must have been read.
   void read_beside(bundle::Value document) {
     if (workload_ == nullptr) return;  // read() says so
     if (out_.kind != Kind::kKubernetes || report_.ignores(text_of_member(document.node(), "kind")))
@@ -146,7 +146,7 @@ class FileReader {
     if (report_.ok()) read_document_beside(document, out_);
   }
 
-  /// --ignore KIND leaves out a document that stands beside the workload.
+  /// Refuses a document, or leaves it out if --ignore names its kind.
   void refuse(bundle::Value document) {
     const std::string_view kind = text_of_member(document.node(), "kind");
     if (!kind.empty() && report_.ignores(kind)) {

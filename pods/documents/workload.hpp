@@ -43,7 +43,8 @@ Workload read_workload(std::string file, std::string_view text,
 
 /// "OAM ContainerizedWorkload", …
 std::string_view name_of(Kind kind);
-/// The same with the kind of a document of Kubernetes: "Kubernetes Deployment".
+/// name_of() the kind of the pod; for Kubernetes with the kind of the document: "Kubernetes
+/// Deployment".
 std::string shown_kind(const Pod& pod);
 
 }  // namespace ocirun::pods

@@ -7,15 +7,14 @@
 namespace ocirun::pods {
 namespace {
 
-/// {"request": …, "limit": …} of resource/memory and resource/cpu. In the model, App Container has
-/// only limits: a request of more than the limit is a problem, and else the request counts for the
-/// admission.
+/// {"request": …, "limit": …} of resource/memory and resource/cpu. A request above the limit is a
+/// problem. Another request counts for the admission.
 template <typename T>
 struct Bounds {
   std::optional<T> request, limit;
 };
 
-/// rkt writes `default`. It may be true only for resources of devices and interfaces.
+/// Reads `default`, which rkt writes. It may be true only for resources of devices and interfaces.
 constexpr auto must_be_false = [](Value at, auto& /*out*/) {
   bool flag = false;
   if (!boolean(at, flag)) return false;
@@ -147,7 +146,7 @@ bool apparmor_profile(Value at, std::string& out) {
   return true;
 }
 
-/// An isolator of an app by its name. The table is the list of what is known.
+/// A reader of an isolator of an app. kAppIsolators has all isolators that ocirun supports.
 struct Isolator {
   std::string_view name;
   bool (*read)(Value, Container&);

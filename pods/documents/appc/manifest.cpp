@@ -33,7 +33,7 @@ constexpr auto mount_points =
 
 constexpr auto ports = unique_list_of(ac_port, by("name", &Port::name));
 
-/// A user or a group of the app: a number, or a name of the image's own files.
+/// A user or a group of the app: a number, or a name in /etc/passwd or /etc/group of the image.
 bool account(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
   const bool is_path = out.starts_with('/');

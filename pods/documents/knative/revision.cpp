@@ -118,7 +118,7 @@ void check_probe(Value at, std::optional<Probe>& probe, std::uint16_t port) {
     place.problem("must be httpGet or tcpSocket: the contract has no other probes");
 }
 
-/// The probes of a container that serves no requests say which port they ask.
+/// The probes of a container that serves no requests must say which port they ask.
 void check_sidecar_probes(Value at, const Container& container) {
   for (const auto* probe : {&container.liveness, &container.readiness, &container.startup}) {
     if (!*probe) continue;

@@ -52,7 +52,8 @@ Container* find_container(Value at, std::string_view name, Pod& pod) {
   return nullptr;
 }
 
-/// `list` is in the text of the annotation `at`.
+/// Reads `list`, the names of the containers that start before `container`. `list` is a part of the
+/// text of the annotation `at`, which problems name.
 bool read_list(Value at, Value list, Container& container, Pod& pod) {
   if (!list.node().is_array()) {
     at.problem("\"{}\" must have a list of containers, not {}", container.name, found(list));
@@ -111,7 +112,7 @@ constexpr auto kMetadata =
                                      }))
         .beside(&warn_of_cluster_name);
 
-/// Annotations that ask for a number of instances.
+/// Reads the annotations that ask for a number of instances.
 void read_scaling(const NamedMetadata& metadata, bundle::Report& report, Pod& out) {
   if (metadata.annotations_place == nullptr) return;
   for (const Value item : Value(*metadata.annotations_place, report)) {
@@ -216,7 +217,8 @@ constexpr auto kServiceSpec =
     exact_fields<Pod>(required_part("template", kTemplate), part("traffic", traffic));
 constexpr auto kConfigurationSpec = exact_fields<Pod>(required_part("template", kTemplate));
 
-/// A Revision is the metadata of its pods, and the others have a template for these.
+/// The metadata of a Revision are those of its pods. A Service or a Configuration has a template
+/// for them.
 bool metadata(Value at, Pod& out) {
   Metadata& kept = out.controller_metadata ? *out.controller_metadata : out.metadata;
   if (!read_metadata(at, out, out.name, kept)) return false;
@@ -269,7 +271,7 @@ void read_knative(Value at, Pod& out) {
   }
   read_order(at, out);
   if (names.revision.empty())
-    names.revision = out.name + "-00001";  // the first one's name in a cluster
+    names.revision = out.name + "-00001";  // the name of the first revision in a cluster
 }
 
 }  // namespace ocirun::pods

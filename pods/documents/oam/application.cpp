@@ -24,8 +24,8 @@ std::string_view kind_of(Value document) {
   return is_oam ? text_of_member(root, "kind") : std::string_view();
 }
 
-/// Accepts a trait that asks for one instance. Refuses all others, which change what is around
-/// the workload.
+/// Accepts ManualScalerTrait, which asks for a number of instances. Refuses all other traits, which
+/// change what is around the workload.
 bool trait(Value at, Pod& out) {
   std::string_view kind = text_of_member(at.node(), "kind");
   if (kind.empty()) kind = text_of_member(at.node(), "name");

@@ -15,8 +15,8 @@ void read_oam(bundle::Value at, Pod& out);
 
 /// Leaves one document with a workload in the `documents` of an OAM file. Removes the
 /// ApplicationConfiguration, puts the values of its parameters into the workload of the Component
-/// that it names, and refuses its traits, which need a cluster. `arena` is the document that owns
-/// the values. Does not change other files.
+/// that it names, and refuses its traits, which need a cluster, except ManualScalerTrait. `arena`
+/// is the document that owns the values. Does not change other files.
 void oam_application(std::vector<bundle::Value>& documents, bundle::Document& arena, Pod& out);
 
 /// A value that an ApplicationConfiguration gives to a parameter of a Component.

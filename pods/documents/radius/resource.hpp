@@ -39,8 +39,8 @@ bool radius_ports(Value at, Edition edition, std::vector<Port>& out);
 /// command is one text, and the timeout is 5 seconds unless given.
 bool core_probe(Value at, Probe& out);
 
-/// Keeps tags, labels or annotations of the document for an export. Refuses a name that was kept
-/// before.
+/// For an export, keep_tags() keeps tags or annotations of the document, and keep_labels() labels.
+/// A name that was kept before is a problem.
 bool keep_tags(Value at, Pod& out);
 bool keep_labels(Value at, Pod& out);
 

@@ -51,7 +51,8 @@ bool persistent_volume(Value at, Volume& out) {
   return true;
 }
 
-/// bundle::field(): one of the members is chosen by standing there.
+/// bundle::field(), not field(): a member chooses the kind of the volume by standing there, also
+/// empty.
 constexpr auto kVolume =
     exact_fields<Volume>(bundle::field("persistentVolumeId", &Volume::source, nonempty_string),
                          part("persistentVolume", persistent_volume),
