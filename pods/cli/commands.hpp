@@ -56,7 +56,7 @@ extern const Command kImages, kPull, kVolumes;
 
 /// The command line of `ocirun pod`.
 extern const bundle::cli::Program kProgram;
-/// nullptr: there is none.
+/// The command `name`; nullptr if there is none.
 const Command* find_command(std::string_view name);
 /// The names that completion offers: of pods, their containers, volumes and networks. Lists
 /// directories of --data, and nothing else.
@@ -101,19 +101,20 @@ Result<Pulling> read_pulling(const Arguments& arguments);
 /// Warns of each pull secret of the document that no --pull-secret gives.
 void warn_of_pull_secrets(const Arguments& arguments, const Workload& workload);
 
-/// The values of these options. Errors name the option and the form of its value.
+/// The values of kGivenOptions, but --name and --ignore. Errors name the option and the form of its
+/// value.
 Result<Given> read_given(const Arguments& arguments);
 
 /// The variables of --env-file and --env, each name once: the last value counts, and --env counts
 /// more than --env-file. A name without a value has the value of the caller's environment. Errors:
-/// such a variable is not set; another form.
+/// a variable without a value is not set here; another form.
 Result<std::vector<std::pair<std::string, std::string>>> read_variables(const Arguments& arguments);
 
 /// Reads a document for `run` or `plan`, and prints its warnings. Errors: all problems of the
 /// document; parts that need several machines, if it is to run on this one.
 Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file,
                                       Audience audience = Audience::kThisMachine);
-/// The same for the `text` of the document.
+/// read_workload_to_run() for a document whose `text` was read before.
 Result<Workload> workload_of_text(const Arguments& arguments, const std::string& file,
                                   const std::string& text,
                                   Audience audience = Audience::kThisMachine);

@@ -20,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
 
-/// As many lines as a pipe with room takes without a wait; of a longer line a part.
+/// As many whole lines as a pipe with room takes without a wait (PIPE_BUF); a part of a line that
+/// is longer.
 std::string_view piece_of(std::string_view lines) {
   if (lines.size() <= PIPE_BUF) return lines;
   const std::size_t end = lines.rfind('\n', PIPE_BUF - 1);
@@ -63,7 +64,8 @@ bool Display::write_within(std::string_view text, Clock::time_point deadline) {
 }
 
 void Display::print(std::string_view lines) {
-  // Once for a reader that is slower than the programs, and not again while it is stuck.
+  // Waits once for a reader that is slower than the programs, and not again while the reader is
+  // stuck.
   const Clock::time_point deadline = Clock::now() + (is_stuck_ ? Clock::duration() : kPatience);
   is_stuck_ = true;
   if (is_torn_ && !write_within("\n", deadline)) return;

@@ -159,9 +159,9 @@ Result<void> check_options_of(Engine engine, const Arguments& arguments) {
   return {};
 }
 
-/// Writes compose.yaml, and the configs that it refers to, into the directory, and prints its path.
-/// The files of an earlier export are replaced. Errors: a compose.yaml of somebody else; without a
-/// compose.yaml, a config file with another content.
+/// Writes compose.yaml, and the configs that it refers to, into the directory, and prints the path
+/// of compose.yaml. Replaces the files of an earlier export. Errors: a compose.yaml that no export
+/// has written; without a compose.yaml, a config file with another content.
 Result<void> write_stack(const HostPath& output, const Exported& exported) {
   constexpr mode_t kMode = 0600;  // --param and --env may give what others should not read
   const std::string compose = "compose.yaml";

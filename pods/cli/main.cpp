@@ -1,6 +1,6 @@
-// ocirun-pod: the program behind `ocirun pod`. Apart from the runtime, because it loads libraries
-// that no other command needs. `ocirun` executes it as `ocirun-pod OCIRUN COUNT OPTION… COMMAND
-// OPERAND…`: the path of ocirun, and the number of the options before `pod`.
+// ocirun-pod: the program behind `ocirun pod`. A program of its own, because it has libraries that
+// no other command of ocirun needs. `ocirun` executes it as `ocirun-pod OCIRUN COUNT OPTION…
+// COMMAND OPERAND…`: the path of ocirun, and the number of the options before `pod`.
 
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ std::string help_text() {
 
 Result<int> run_command(const Command& command, std::span<const std::string> words, Caller caller) {
   OCIRUN_TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, command, words));
-  // Must be known before the process is root of a user namespace.
+  // The default depends on the user, so it is set before the process is root of a user namespace.
   const bool uses_data =
       std::ranges::find(command.options, kDataOption.name, &Option::name) != command.options.end();
   if (uses_data && !arguments.has(kDataOption.name)) {

@@ -6,7 +6,7 @@
 
 namespace ocirun::pods::cli {
 
-// The options that several commands have, and what several commands take.
+// The options and the operands that several commands have.
 
 inline constexpr Option kDataOption{"data", 0, "DIR",
                                     "keep images and pods below DIR (default /var/lib/ocirun)",

@@ -25,7 +25,7 @@ Result<std::string> network_to_enter(const Command& command, const Arguments& ar
 }
 
 /// For `start`, which may adopt a pod: enters the user namespace of the pod if the holder of the
-/// pod's namespaces runs. Returns whether it does.
+/// pod's namespaces runs. Returns whether the namespace was entered.
 Result<bool> enter_pod_again(const Arguments& arguments) {
   OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   const auto pod = pods.open_pod(arguments.operands().front());

@@ -21,7 +21,7 @@ constexpr std::array kPortsOptions{
     kDataOption,
 };
 
-/// A pod with its network and ports, as its `run` was asked for them.
+/// A pod, with the network and the ports that its `run` was asked for.
 struct PortsOfPod {
   PodView view;
   Completed completed;  // `ports` points into it
@@ -30,7 +30,7 @@ struct PortsOfPod {
   int forwarder = 0;  // the pid of pasta; 0: pasta does not run
 };
 
-/// Reads the document of the request, or the bundle again, and the network that it gets.
+/// Reads the document of the request, or the bundle again. Sets `network` to that of the pod.
 Result<Completed> completed_of(const RunRequest& request, const Arguments& arguments, bool ordinary,
                                NetworkChoice& network) {
   const std::string& file = arguments.operands().front();

@@ -15,7 +15,7 @@ namespace ocirun::pods::cli {
 struct Repetition {
   std::string text;  // of the document; a bundle is read again in any case
   Replace replace = Replace::kIfOther;
-  std::optional<std::chrono::seconds> grace;  // to stop the pod; nothing: its own
+  std::optional<std::chrono::seconds> grace;  // to stop the pod; nothing: the pod's own
   bool adopts = false;                        // adopt_pod() takes the place of run_pod()
 };
 
@@ -42,7 +42,7 @@ inline constexpr std::chrono::seconds kReadyWithin{300};
 /// have another working directory.
 Result<std::vector<std::string>> with_absolute_paths(std::vector<std::string> options);
 /// Reads the document or the bundle that `arguments`, which are those of `run`, name. With
-/// `repetition`, the text of the document is that of the repetition. Errors: those of
+/// `repetition`, the text of the document is `repetition->text`. Errors: those of
 /// read_workload_to_run(); --profile with an option for documents.
 Result<Workload> read_workload_of(const Arguments& arguments, const Caller& caller,
                                   const std::optional<Repetition>& repetition);
@@ -52,8 +52,8 @@ Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,
 /// The request that the pod `name` was run with. Errors: the pod has no run.json.
 Result<RunRequest> request_of_pod(const PodsDirectory& pods, const std::string& name);
 
-/// Refuses a StatefulSet that runs already under its own name, without an ordinal: both would have
-/// the same volumes.
+/// Refuses a StatefulSet that runs already under its own name, without an ordinal: the new pod and
+/// the running one would have the same volumes.
 Result<void> check_name_of_set(const Settings& settings, const Workload& workload);
 
 /// The network of --net, else the one that a bundle asks for. Errors: another value.

@@ -23,7 +23,7 @@ constexpr std::array kStatsOptions{
     kDataOption,
 };
 
-/// Between two readings of the counters.
+/// The time between two readings of the counters, in microseconds.
 constexpr useconds_t kBetweenReadings = 1'000'000;
 
 /// A container that runs.

@@ -33,7 +33,7 @@ constexpr std::array kUnitOptions = bundle::cli::joined(kRunOptions, kUnitOwnOpt
 constexpr std::string_view kReplaced[] = {"name",   "replace",  "detach",    "data",
                                           "output", "activate", "user-unit", "wait-ready"};
 constexpr std::chrono::seconds kIdle{60};
-/// `stop` waits as long for the pod beyond the grace period.
+/// The time that `stop` waits for the pod after the grace period.
 constexpr std::chrono::seconds kStopPatience{60};
 
 /// Makes the paths in values of options absolute, and collects them.
@@ -48,7 +48,8 @@ class AbsolutePaths {
     return absolute.string();
   }
 
-  /// `form` is Option::value: "DIR", "NAME=DIR", …
+  /// `value` with the paths in it made absolute. `form` is Option::value of the option: "DIR",
+  /// "NAME=DIR", …
   Result<std::string> in_value(std::string_view form, const std::string& value) {
     if (form == "DIR" || form == "FILE" || form == "PATH") return add(value);
     if (form == "default|unconfined|FILE")
@@ -99,7 +100,7 @@ Result<void> check_words(const Arguments& arguments) {
   return {};
 }
 
-/// The words of ExecStart behind "run", but those of `plan.entries`.
+/// The words of ExecStart behind "run", without those that add_entries() adds.
 Result<std::vector<std::string>> words_of_service(
     const Arguments& arguments, const std::string& pod, AbsolutePaths& paths,
     const std::optional<std::chrono::seconds>& ready_within) {
@@ -154,7 +155,8 @@ std::string path_of_proxy() {
   return found == kPaths.end() ? kPaths.front() : *found;
 }
 
-/// --activate: adds the entries to the plan, and to `words` that the pod is open for their proxies.
+/// --activate: adds the ports that systemd opens to `plan.entries`, and to `words` the options that
+/// open the pod for systemd's proxies.
 Result<void> add_entries(UnitPlan& plan, std::vector<std::string>& words,
                          const Arguments& arguments, const Settings& settings, const Pod& pod) {
   OCIRUN_TRY_ASSIGN(plan.idle, read_idle(arguments));

@@ -14,9 +14,9 @@ struct ChosenPods {
   std::vector<PodView> views;
   bool is_list = false;  // all pods were meant, or several were named
 };
-/// Views the pods of a command with the operands "[POD...]". Of all pods, leaves out those that are
-/// deleted meanwhile, and with a warning those that a newer version has recorded. Errors: a named
-/// pod does not exist.
+/// Views the pods of a command with the operands "[POD...]". Without names, leaves out pods that
+/// are deleted meanwhile, and with a warning pods that a newer version has recorded. Errors: a
+/// named pod does not exist.
 Result<ChosenPods> view_pods(const PodsDirectory& pods, const std::vector<std::string>& names);
 
 /// The cells of a line of a table.
