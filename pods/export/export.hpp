@@ -15,9 +15,11 @@ namespace ocirun::pods {
 /// The object of Kubernetes that keeps the pods.
 enum class ExportedKind : std::uint8_t { kDeployment, kPod, kStatefulSet };
 
-/// How Swarm publishes ports: on each node, which lead to all tasks, or on the nodes of the tasks.
+/// Where Swarm publishes a port. kIngress: on each node, leading to all tasks. kHost: on the nodes
+/// of tasks.
 enum class PortMode : std::uint8_t { kIngress, kHost };
-/// What the name of a service leads to in Swarm: one address for all tasks, or those of the tasks.
+/// What the name of a service leads to in Swarm. kVip: one address for all tasks. kDnsrr: the
+/// addresses of the tasks.
 enum class EndpointMode : std::uint8_t { kVip, kDnsrr };
 
 /// A workload for an engine of many machines.

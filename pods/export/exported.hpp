@@ -22,8 +22,9 @@ std::string exported_image(Translation& translation, const Container& container)
 /// imagePullPolicy for --pull, else for the container's `own` rule; "" without both.
 std::string exported_pull_policy(const ExportRequest& request, std::optional<PullPolicy> own = {});
 
-/// The variables that the document sets in a container, in the order in which they are set, and the
-/// platform's own. A later one takes the place of an earlier one of the same name.
+/// The variables of a container in the order in which they are set: those of connections, those of
+/// the document, and the platform's own. A later one takes the place of an earlier one of the same
+/// name.
 std::vector<EnvVariable> exported_variables(const Translation& translation,
                                             const Container& container);
 
@@ -46,11 +47,12 @@ std::vector<Volume> exported_volumes(const Pod& pod);
 
 /// Whether the port of the host leads to this port of a container.
 bool leads_to(const HostPort& host, const Port& port);
-/// Whether `host` stands at `port` of `container`, or at no port of it: one of two entries of a
-/// port, each with an address of the host, has the host's port of its own.
+/// Whether the document gives `host` at `port`, or at none of the ports of `container`. A container
+/// may list a port twice, for two addresses of the host: each item then has its own port of the
+/// host.
 bool is_entry_of(const HostPort& host, const Port& port, const Container& container);
-/// The ports of the host that lead to a port which no app lists. Losses: a port of the host whose
-/// port of the pod is unknown.
+/// The ports of the host that lead to a port which no container lists. Losses: a port of the host
+/// whose port of the pod is unknown.
 std::vector<const HostPort*> unlisted_host_ports(Translation& translation);
 
 /// CPUs in thousandths, rounded up, at least one.
@@ -58,18 +60,18 @@ std::uint64_t in_thousandths(double cpus);
 /// Bytes with the largest unit that leaves them whole. Each unit is 1024 times the unit before.
 std::string in_largest_unit(std::uint64_t bytes, std::span<const std::string_view> units);
 
-/// The mode and the owner that the document gives an empty volume, which has the mode `mode` in the
-/// engine, and root for its owner.
+/// Loses the mode and the owner that the document gives an empty volume, which has the mode `mode`
+/// in the engine, and root for its owner.
 void lose_owner(Translation& translation, const Volume& volume, mode_t mode);
-/// Limits of the whole pod, if it has several containers.
+/// Loses limits of the whole pod, if it has several containers.
 void lose_pod_limits(Translation& translation);
-/// A second number of replicas.
+/// Loses a second number of replicas.
 void lose_other_replicas(Translation& translation);
 
 /// Whether the container mounts the volume, or has a mount point for it.
 bool uses_volume(const Container& container, const std::string& volume);
 
-/// A name that `used` does not have, which it has from then on.
+/// `name`, or a similar name that `used` does not have. Adds the name to `used`.
 std::string unique_name(const std::string& name, std::set<std::string>& used);
 
 /// The object whose list has the container: the pod's spec in documents of Kubernetes and Knative.

@@ -80,7 +80,8 @@ class KnativeCopy {
     bundle::insert(list.node(), entry.node(), list.node()->first);
   }
 
-  /// What the options set of the security context is that of the typed container.
+  /// Writes the members of the security context that an option can set, with their values in
+  /// `container`, to which the options were applied.
   void set_security(YamlPart& part, const Container& container) {
     const bool has_own_profile = container.seccomp.has_value();
     const bool changes = !given_.user.empty() || given_.forbid_root || given_.read_only_root ||

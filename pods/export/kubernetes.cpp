@@ -41,7 +41,7 @@ void add_metadata_of_pods(const ObjectNames& names, YamlPart& part) {
   metadata.add_unless_empty("annotations", annotations);
 }
 
-/// A volume for one pod alone must be free before the next pod starts.
+/// Whether a volume is for one pod alone: the old pod must then end before the next one starts.
 bool has_exclusive_claim(const KubernetesPod& pod) {
   for (const auto& [name, claim] : pod.claims)
     if (claim.exclusive) return true;
@@ -61,8 +61,8 @@ void add_templates(const KubernetesPod& pod, YamlPart& spec) {
 
 constexpr std::string_view kClaimTemplates = "volumeClaimTemplates";
 
-/// What only a cluster honours of a Deployment or StatefulSet, if it keeps its kind: the templates
-/// of claims, which stand last, or all else.
+/// Copies what only a cluster honours of a Deployment or StatefulSet that keeps its kind.
+/// `templates`: only the templates of claims, which stand last; else all but them.
 void copy_members_of_controller(const KubernetesPod& pod, YamlPart& spec, bool templates) {
   const auto& parts = pod.translation.pod().kubernetes;
   if (!parts || own_kind(*parts) != pod.kind) return;
@@ -71,7 +71,7 @@ void copy_members_of_controller(const KubernetesPod& pod, YamlPart& spec, bool t
       spec.add(member->key, pod.translation.copy_of(*member));
 }
 
-/// What a workload of Kubernetes loses when it becomes one of another kind.
+/// Loses the members that a workload of Kubernetes cannot keep when it becomes one of another kind.
 void lose_members_of_controller(const KubernetesPod& pod) {
   const auto& parts = pod.translation.pod().kubernetes;
   if (!parts || own_kind(*parts) == pod.kind) return;
@@ -130,7 +130,8 @@ void add_runtime_class(Translation& translation) {
   translation.add_document(out);
 }
 
-/// The names of the pod's Service and of its other objects.
+/// Checks the name of the pod, which is that of its Service and a part of the names of its other
+/// objects.
 Result<void> check_object_name(const std::string& name) {
   constexpr std::size_t kLongest = 52;  // a StatefulSet adds to the name for a label
   const bool begins_well = !name.empty() && name.front() >= 'a' && name.front() <= 'z';
@@ -143,7 +144,7 @@ Result<void> check_object_name(const std::string& name) {
       name, kLongest, near.empty() ? "POD" : near);
 }
 
-/// A document beside a workload of Kubernetes. --runtime-class replaces a RuntimeClass. An
+/// Copies a document beside a workload of Kubernetes. --runtime-class replaces a RuntimeClass. An
 /// autoscaler follows the workload to its new kind and name.
 void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundle::Node& document) {
   Translation& translation = pod.translation;
@@ -170,7 +171,8 @@ void copy_beside(const KubernetesPod& pod, const ObjectNames& names, const bundl
   translation.add_document(copy);
 }
 
-/// The documents of a file of Kubernetes in their order. Secrets stay where they are.
+/// Adds the documents of a file of Kubernetes in their order, without Secrets, whose content no
+/// export has.
 void add_documents(const KubernetesPod& pod, const ObjectNames& names) {
   Translation& translation = pod.translation;
   add_runtime_class(translation);
@@ -189,7 +191,7 @@ void add_own_config_maps(Translation& translation) {
       translation.add_document(translation.copy_of(*document.place));
 }
 
-/// What only Knative does for a workload.
+/// Loses what only Knative does for a workload.
 void lose_knative_only(Translation& translation) {
   for (const Elsewhere& part : translation.pod().elsewhere)
     translation.lose(

@@ -44,7 +44,8 @@ struct KubernetesPod {
 std::string cpu_quantity(double cpus);
 /// "64Mi": bytes with the largest unit that leaves them whole.
 std::string byte_quantity(std::uint64_t bytes);
-/// `text` so that Kubernetes, which replaces "$(NAME)", makes `text` of it.
+/// `text` with "$$" for each "$" that would begin a reference or "$$": Kubernetes makes `text` of
+/// it.
 std::string without_references(std::string_view text);
 
 /// Chooses the names of ports and volumes, claims, and the keys of config files. Losses: names that
@@ -58,8 +59,8 @@ void add_kubernetes_container(const KubernetesPod& pod, const Container& contain
 /// env and envFrom of a container.
 YamlPart kubernetes_variables(Translation& translation, const Container& container);
 YamlPart kubernetes_variable_sources(Translation& translation, const Container& container);
-/// The name of a secret or a config map, of whose id in Radius only the last part is the name. The
-/// loss of a name that Kubernetes does not accept is at `place`.
+/// The name of the secret or config map `id` in Kubernetes: of an id of Radius, only the last part.
+/// Loss, at `place`: a name that Kubernetes does not accept.
 std::string kubernetes_secret_name(Translation& translation, Place place, const std::string& id);
 /// securityContext of a container; empty if the document asks for nothing.
 YamlPart kubernetes_security(Translation& translation, const Container& container);

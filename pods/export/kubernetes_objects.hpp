@@ -19,12 +19,13 @@ struct ObjectNames {
   std::map<std::string, std::string> selector;  // the labels that select the pods
 };
 
-/// Labels and annotations that Kubernetes accepts. A document with one set of them gives it to the
-/// pods and to what keeps them. Losses: those that Kubernetes does not accept; those of a
-/// controller that becomes a Pod, which has others of the same keys.
+/// The names, labels and annotations of the objects. If the document has one set of labels and
+/// annotations, the pods and their controller both get it. Losses: those that Kubernetes does not
+/// accept; those of a controller that becomes a Pod, if the template has other values for their
+/// keys.
 ObjectNames object_names(KubernetesPod& pod);
 
-/// An object with the name of the workload and its labels. `name`: another name.
+/// An object with the name of the workload and its labels. `name`: another name for the object.
 YamlPart kubernetes_object(const KubernetesPod& pod, const ObjectNames& names,
                            std::string_view version, std::string_view kind,
                            std::string_view name = "");

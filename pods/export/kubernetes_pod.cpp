@@ -16,7 +16,7 @@ void add_pull_secrets(Translation& translation, YamlPart& spec) {
   for (const std::string& name : names) list.add_object().add("name", name);
 }
 
-/// Additional groups are those of the whole pod.
+/// Adds the additional groups, which are those of the whole pod.
 void add_extra_groups(Translation& translation, YamlPart& context) {
   const auto containers = all_containers(translation.pod());
   const std::vector<Gid>& groups = containers.front()->extra_groups;
@@ -32,7 +32,7 @@ void add_extra_groups(Translation& translation, YamlPart& context) {
   if (of_volumes) context.add("fsGroup", of_volumes->value());
 }
 
-/// What only a cluster honours of a pod of Kubernetes.
+/// Copies what only a cluster honours of a pod of Kubernetes.
 void copy_members_for_cluster(Translation& translation, YamlPart& spec) {
   if (!translation.pod().kubernetes) return;
   for (const Place member : translation.pod().kubernetes->of_pod)

@@ -38,7 +38,7 @@ void add_custom_metric(const ScalingMetric& metric, YamlPart& list) {
       fmt::format("{}", is_average ? *metric.target.average : metric.target.value.value_or(0)));
 }
 
-/// A utilization is a part of what the containers request.
+/// Notes containers without a request: a utilization is a part of what the containers request.
 void check_requests(Translation& translation, const ScalingMetric& metric) {
   if (!metric.target.utilization) return;
   for (const Container& container : translation.pod().containers) {

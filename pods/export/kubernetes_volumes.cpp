@@ -23,8 +23,8 @@ bool is_of_template(const Volume& volume) {
          volume.place->parent->key == "volumeClaimTemplates";
 }
 
-/// The claim of a volume in a document of Kubernetes keeps its name. If the document has it, it is
-/// copied.
+/// The claim of a volume in a document of Kubernetes keeps its name. The export copies a claim that
+/// the file has.
 void plan_own_claim(KubernetesPod& pod, const Volume& volume) {
   Translation& translation = pod.translation;
   const bool is_template = is_of_template(volume);
@@ -109,7 +109,7 @@ void add_volume(const KubernetesPod& pod, const Volume& volume, YamlPart& list) 
   const auto claim = pod.claims.find(volume.name);
   const bool is_claim = claim != pod.claims.end();
   if (is_claim && pod.kind == ExportedKind::kStatefulSet && !claim->second.spec.empty())
-    return;  // of the template
+    return;  // a template of the StatefulSet gives it
   if (is_of_template(volume) && pod.kind == ExportedKind::kStatefulSet) return;
   if (pod.translation.has_copied_parts(volume.place))
     return list.add("", pod.translation.copy_of(*volume.place));

@@ -36,7 +36,7 @@ std::string service_name(Translation& translation, const Container& container,
   return unique_name(as_dns_label(std::string_view(container.name).substr(0, longest)), used);
 }
 
-/// Swarm has no pods.
+/// Loses what the containers share and the order in which they start: Swarm has no pods.
 void lose_pod(Translation& translation) {
   const Pod& pod = translation.pod();
   for (const Container& container : pod.init_containers)
@@ -65,7 +65,7 @@ constexpr std::string_view kNoScaling =
 
 constexpr std::string_view kHostname = "hostname";  // the same for the pod and for a service
 
-/// What a workload of Kubernetes asks of its cluster.
+/// Loses what a workload of Kubernetes asks of its cluster.
 void lose_cluster_members(Translation& translation) {
   const Pod& pod = translation.pod();
   for (const std::vector<Place>* places : {&pod.kubernetes->of_pod, &pod.kubernetes->of_controller})
@@ -80,7 +80,7 @@ void lose_cluster_members(Translation& translation) {
                      "Docker changes no owner of the files of a volume");
 }
 
-/// Scaling, and the traffic and the instances of Knative.
+/// Loses scaling, and the traffic and the instances of Knative.
 void lose_scaling_and_traffic(Translation& translation) {
   const Pod& pod = translation.pod();
   if (pod.kubernetes) lose_cluster_members(translation);

@@ -17,7 +17,7 @@ namespace ocirun::pods {
 /// The time from the signal that asks a container to stop to SIGKILL: that of `pod run` and of
 /// Kubernetes. Docker's own is 10 seconds.
 inline constexpr std::chrono::seconds kSwarmGrace{30};
-/// The time of the pod's containers between the stop signal and SIGKILL.
+/// The time that the containers of `pod` have between the stop signal and SIGKILL.
 inline std::chrono::seconds grace_of(const Pod& pod) { return pod.grace.value_or(kSwarmGrace); }
 
 /// A stack of Docker Swarm that is being made: its services in Compose 3.8, and the objects that
@@ -62,7 +62,8 @@ std::string compose_bytes(std::uint64_t bytes);
 /// a config map whose content is unknown. Errors: the directory of --secret cannot be read.
 Result<void> add_swarm_key_files(SwarmStack& stack, const Volume& volume, const Mount& mount,
                                  YamlPart& configs, YamlPart& secrets);
-/// The same for a config file of OAM. Losses: an empty file, and one that is too large.
+/// Adds a config file of OAM to `configs` and to the stack. Losses: an empty file, and one that is
+/// too large.
 void add_swarm_config(SwarmStack& stack, const Container& container, const ConfigFile& file,
                       YamlPart& configs);
 

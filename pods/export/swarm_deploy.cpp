@@ -121,7 +121,8 @@ void lose_address(Translation& translation, const HostPort& host) {
                    "a port is open on all addresses of a node, not on {} alone", host.address);
 }
 
-/// Adds a port of the nodes that leads to `port`. `host`: the document's port of the host.
+/// Adds a port of the nodes that leads to `port`. `host`: the port of the host in the document;
+/// nullptr: none.
 void publish_port(SwarmStack& stack, const Port& port, const HostPort* host, YamlPart& list) {
   Translation& translation = stack.translation;
   const std::uint16_t number = host != nullptr     ? host->number

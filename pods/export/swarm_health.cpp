@@ -8,7 +8,7 @@ const std::vector<std::string>* command_of(const std::optional<Probe>& probe) {
   return exec == nullptr ? nullptr : &exec->command;
 }
 
-/// A question over the network, which Swarm does not ask.
+/// Loses a question over the network, which Swarm does not ask.
 void lose_network_question(Translation& translation, const std::optional<Probe>& probe,
                            const Container& container, std::string_view name) {
   std::string question;

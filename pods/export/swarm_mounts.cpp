@@ -49,7 +49,7 @@ void add_persistent(SwarmStack& stack, const Volume& volume, YamlPart& entry) {
                   stack.volume_label(), name, of, space, stack.volume_label()));
 }
 
-/// A directory of each node, or another file. A service makes none.
+/// Adds a directory of each node, or another file, which must be there: a service does not make it.
 void add_host_path(Translation& translation, const Volume& volume, YamlPart& entry) {
   entry.add("source", without_templates(volume.source));
   const HostType type = volume.host_type;
@@ -85,7 +85,7 @@ void add_service_volume(SwarmStack& stack, const Container& container, const Vol
                            mount.sub_path);
 }
 
-/// An empty volume is how containers of a pod give files to each other.
+/// Loses the sharing of an empty volume, by which containers of a pod give files to each other.
 void lose_sharing(Translation& translation, const Container& container, const Volume& volume) {
   if (volume.kind != Volume::Source::kEmpty) return;
   for (const Container& other : translation.pod().containers)

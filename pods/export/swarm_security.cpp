@@ -6,8 +6,8 @@ namespace {
 
 constexpr std::string_view kIsolators = "app/isolators";
 
-/// Loses what the document says about the security of a container. `member`: of a securityContext,
-/// which a pod may have for its containers; App Container has isolators.
+/// Loses what the document says about the security of a container. `member`: a member of the
+/// securityContext of the container or the pod. App Container has isolators instead.
 template <typename... Args>
 void lose_security(Translation& translation, const Container& container, std::string_view member,
                    fmt::format_string<Args...> format, Args&&... args) {
@@ -23,7 +23,7 @@ void lose_security(Translation& translation, const Container& container, std::st
                    fmt::format("securityContext/{}", member), "{}", sentence);
 }
 
-/// A service has the additional groups that the image's /etc/group gives its user.
+/// Loses additional groups: a service has those that the image's /etc/group gives its user.
 void lose_groups(Translation& translation, const Container& container) {
   const Pod& pod = translation.pod();
   if (pod.kind == Kind::kAppc) {
@@ -76,7 +76,7 @@ void add_capabilities(const Security& security, YamlPart& service) {
   if (!security.added_capabilities.empty()) service.add("cap_add", security.added_capabilities);
 }
 
-/// The seccomp filter: only Docker's default one is there for services.
+/// Loses a seccomp filter: services have only Docker's default one.
 void lose_seccomp(Translation& translation, const Container& container) {
   using Kind = SeccompRequest::Kind;
   const std::optional<Kind>& given = translation.request().seccomp;

@@ -39,7 +39,8 @@ class SwarmEnvironment {
   Variables named_;
 };
 
-/// Swarm gives secrets to files alone. The content of a config map can stand in the output.
+/// Loses variables of a secret, which Swarm gives to files alone, or of an unknown config map.
+/// Returns whether something was lost. The content of a known config map can stand in the output.
 bool lose_unknown_source(Translation& translation, const Secrets& secrets, Place place,
                          const std::string& id, std::string_view what) {
   if (!id.starts_with(kConfigMapPrefix)) {

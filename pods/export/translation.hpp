@@ -32,8 +32,8 @@ class Translation {
             Args&&... args) {
     add_loss(place, member, fmt::vformat(format, fmt::make_format_args(args...)));
   }
-  /// The same for a label or an annotation, which is a member `name` of some object of the
-  /// document, or an item of a list that has the name.
+  /// Notes a label or an annotation that the target cannot have. It is a member `name` of some
+  /// object of the document, or an item of a list that has the name.
   template <typename... Args>
   void lose_named(std::string_view name, fmt::format_string<Args...> format, Args&&... args) {
     add_named_loss(name, fmt::vformat(format, fmt::make_format_args(args...)));
@@ -54,10 +54,10 @@ class Translation {
 
   /// Whether the value is or has a part that nothing in the Pod says (Elsewhere::is_copied).
   bool has_copied_parts(Place place) const { return around_copied_.contains(place); }
-  /// Copies these parts of an object of the document into `out`, which is the same object in the
-  /// output. Leaves out those in a list: who writes the items calls this for each item.
+  /// Copies the parts of `object` that nothing in the Pod says into `out`, which is the same object
+  /// in the output. Leaves out parts in a list: who writes the items calls this for each item.
   void copy_parts(const bundle::Node& object, YamlPart& out);
-  /// A loss for each of these parts that no copy has.
+  /// Notes a loss for each part that nothing in the Pod says and that was not copied.
   void lose_parts_without_copy();
 
   /// The output. Errors: something was lost, and the request is not lossy.
@@ -70,7 +70,7 @@ class Translation {
 
   const ExportRequest* request_;
   std::set<Place> left_out_;                 // by --ignore
-  std::set<Place> to_copy_, around_copied_;  // parts without a copy yet; all and what they are in
+  std::set<Place> to_copy_, around_copied_;  // is_copied: not yet copied; all, with what is around
   bundle::Document document_;
   std::vector<const bundle::Node*> documents_;
   std::string introduction_;

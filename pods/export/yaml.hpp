@@ -34,8 +34,8 @@ class YamlPart {
   /// Another part of the same document.
   YamlPart same_document(bundle::Node* node) const { return {*document_, node}; }
 
-  /// Each adds a member `name`, which the object must not have, or an item of a list, whose name is
-  /// "".
+  /// Each adds a member `name`, which the object must not have; or, with "" for `name`, an item of
+  /// a list.
   void add(std::string_view name, std::string_view text);
   void add(std::string_view name, const char* text) { add(name, std::string_view(text)); }
   void add(std::string_view name, bool flag);
