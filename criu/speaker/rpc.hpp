@@ -19,7 +19,7 @@ struct FreeResponse {
 };
 struct CriuAnswer {
   std::unique_ptr<Criu__Response, FreeResponse> message;  // never null
-  UniqueFd descriptor;  // that came with the message, or empty
+  UniqueFd descriptor;  // the one that came with the message, or empty
 };
 
 /// Sends a request as one packet. Errors: EPIPE: CRIU has ended; EMSGSIZE.

@@ -91,7 +91,8 @@ class Warnings {
   std::size_t count_ = 0;
 };
 
-/// An earlier copy may have been a symlink, to a place that the container has chosen.
+/// Refuses a symlink to a directory: it may be an earlier copy, which leads where the container has
+/// chosen.
 Result<void> check_target_here(const std::string& path) {
   if (path.ends_with('/')) return {};
   const auto link = linux::sys::readlinkat(Fd{AT_FDCWD}, path.c_str());

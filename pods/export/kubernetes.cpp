@@ -12,7 +12,8 @@ ExportedKind own_kind(const KubernetesParts& parts) {
   return parts.kind == "StatefulSet" ? ExportedKind::kStatefulSet : ExportedKind::kDeployment;
 }
 
-/// Pods of a Deployment or a StatefulSet are always restarted.
+/// Chooses the kind. Without --kind, a workload of another format becomes a Deployment, or a Pod if
+/// its containers are not always restarted.
 ExportedKind choose_kind(Translation& translation) {
   const Pod& pod = translation.pod();
   const bool is_restarted = pod.restart == Restart::kAlways;

@@ -25,7 +25,7 @@ constexpr auto of_cluster(std::string_view key, std::string_view why) {
   });
 }
 
-/// A machine is of one architecture and of one system.
+/// Refuses another architecture or system than that of this machine. Other labels have no effect.
 bool node_selector(Value at, Pod& out) {
   std::map<std::string, std::string> labels;
   if (!string_map(at, labels)) return false;
