@@ -79,7 +79,7 @@ Response in_words(unsigned status, std::string_view sentence) {
   return answer;
 }
 
-/// The path below "/TOKEN/acMetadata/v1/"; "" if it is none.
+/// The path below "/TOKEN/acMetadata/v1/"; "" if `path` is not below it.
 std::string_view Answers::below_token(std::string_view path) const {
   if (!path.starts_with('/')) return "";
   path.remove_prefix(1);

@@ -31,7 +31,7 @@ class Signature {
   ~Signature();
 
   void add(std::string_view piece);
-  /// add() must not be called any more.
+  /// Returns the signature. add() must not be called afterwards.
   std::string finish();
 
  private:

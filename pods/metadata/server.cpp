@@ -144,7 +144,8 @@ MHD_Result begin_form(const Answers& answers, MHD_Connection* connection, const 
 MHD_Result go_on_with_form(const Answers& answers, MHD_Connection* connection, Upload& upload,
                            std::string_view piece) {
   upload.bytes += piece.size();
-  // The length of this body was not announced: the answer has to wait for its end.
+  // This body is too long, and its length was not announced. An answer would have to wait for the
+  // end of the body, so the connection is closed.
   if (upload.bytes > ServerLimits::kFormBytes) return MHD_NO;
   if (!piece.empty()) {
     // Ignores errors: a body that is no form lacks the required fields.
