@@ -13,7 +13,7 @@
 namespace ocirun::pods {
 
 bool read_digest(bundle::Value at, Digest& out);
-/// The digest in records.
+/// Reads and writes a digest that is a member of a record.
 struct DigestText {
   bool operator()(bundle::Value at, Digest& out) const { return read_digest(at, out); }
   static void write(bundle::JsonWriter& out, const Digest& digest) { out.value(digest.text()); }

@@ -62,7 +62,6 @@ bool read_rootfs_type(Value at, ImageConfig&) {
   return false;
 }
 
-/// Reads the list itself, because Digest has no default constructor.
 bool read_diff_ids(Value at, ImageConfig& out) {
   if (!at.expect_list()) return false;
   bool good = true;

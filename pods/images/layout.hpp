@@ -81,7 +81,7 @@ class ImageSource {
 // layout.cpp: OCI image layouts (image-layout.md), which have index.json, and blobs that other
 // documents refer to.
 
-// Each reads each index once at most. Errors: those of ImageSource.
+// None of these functions reads an index twice. Errors: those of ImageSource.
 Result<std::vector<ListedImage>> list_layout(DocumentReader documents);
 Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& choice);
 Result<bool> layout_has(DocumentReader documents, const std::string& reference);
@@ -91,7 +91,7 @@ Result<Descriptor> find_manifest_in_layout(DocumentReader& documents, const Mani
 // configuration and the files of the layers of each image. There are no digests of blobs: only the
 // diff_ids verify the layers.
 
-// Each reads each configuration once at most. Errors: those of ImageSource.
+// None of these functions reads a configuration twice. Errors: those of ImageSource.
 Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents);
 Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice);
 Result<bool> docker_archive_has(DocumentReader documents, const std::string& reference);

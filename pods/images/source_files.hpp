@@ -100,8 +100,8 @@ class DocumentReader {
   /// Errors: those of SourceFiles::open(); EFBIG for more than kMaxDocument bytes; too many bytes
   /// together.
   Result<std::string> read(const std::string& name);
-  /// The blob of a descriptor, in an OCI layout. Errors: also: the blob has
-  /// more than kMaxDocument bytes; its size or digest differs from the descriptor.
+  /// The blob of a descriptor, in an OCI layout. Errors: those of read(); its size or digest
+  /// differs from the descriptor.
   Result<std::string> read_blob(const Descriptor& descriptor);
 
  private:

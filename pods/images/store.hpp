@@ -26,11 +26,11 @@ struct StoredImage {
   /// The base layer comes first. If the root directory of a layer is opaque, the layers below are
   /// left out, because overlayfs ignores the mark there.
   std::vector<StoredLayer> layers;
-  std::uint64_t devices_left_out = 0;  // in the layers that this add() has unpacked
+  std::uint64_t devices_left_out = 0;  // in the layers that this call of Store::add() has unpacked
 };
 
-/// The progress of add(): it unpacks layer `index` of `count`, and has read `read` bytes of the
-/// blob.
+/// The progress of Store::add(): it unpacks layer `index` of `count`, and has read `read` bytes of
+/// the blob.
 struct AddProgress {
   std::size_t index = 0, count = 0;
   std::uint64_t read = 0, size = 0;  // bytes; `size` is 0 if the source does not tell it

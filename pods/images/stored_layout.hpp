@@ -27,8 +27,8 @@ Result<UniqueFd> open_incoming(const Store& store);
 /// `blobs` that the store has.
 Result<void> lend_blobs(const Store& store, Fd layout, const std::vector<Digest>& blobs);
 
-/// Removes a blob from the store if it is the one that lend_blobs() has given `layout`. Returns
-/// whether it was. For a blob that is damaged.
+/// Removes a damaged blob from the store if the blob of `layout` is a hard link to it
+/// (lend_blobs()). Returns whether it was.
 Result<bool> take_back(const Store& store, Fd layout, const Digest& blob);
 
 /// Moves `blobs` from the layout `layout` to the store, and enters the image there: `top` is its
@@ -42,7 +42,8 @@ Result<void> keep_pulled(const Store& store, Fd layout, const std::vector<Digest
 /// store for itself alone.
 Result<void> prune_pulled(const Store& store, const std::vector<std::string>& keep);
 
-/// The blobs of an image that was found in a layout, whose index or manifest is `top`.
+/// The digests of all blobs of an image of a layout. `top`: the index or the manifest that
+/// index.json names for the image.
 std::vector<Digest> blobs_of(const Image& image, const Digest& top);
 
 }  // namespace ocirun::pods

@@ -70,9 +70,9 @@ struct UnpackReport {
   std::optional<UnpackedLayer> done;
   std::optional<Error> error;
 };
-/// Reads all messages. Passes the bytes of each progress_message() and each member to the two
-/// functions. An archive may have taken the program over, so that every message may be malformed.
-/// Errors: a message that is too long; those of `on_member`.
+/// Reads all messages. Calls `on_progress` with the number of each progress_message(), and
+/// `on_member` with each member. Any message may be malformed, because an archive may have taken
+/// the program over. Errors: a message that is too long; those of `on_member`.
 Result<UnpackReport> read_report(
     Fd from, const std::function<void(std::uint64_t)>& on_progress,
     const std::function<Result<void>(const ArchiveMember&)>& on_member);

@@ -100,7 +100,7 @@ Result<void> pull_or_find(const Store& store, const Origin& origin, const PullRe
         "the store has no such image, and nothing may be pulled (--pull never, or the "
         "document's imagePullPolicy): `ocirun pod pull {}` fetches it",
         origin.address);
-  // skopeo takes no other path.
+  // skopeo ends a path at the first ":".
   if (store.path().string().contains(':'))
     return refuse("the path {} of the store has a \":\": --data names another directory",
                   store.path().string());

@@ -37,7 +37,8 @@ constexpr auto kDocumentType = bundle::fields<DocumentType>(
     bundle::without_effect("layers"), bundle::without_effect("annotations"),
     bundle::without_effect("artifactType"), bundle::without_effect("subject"));
 
-/// The media type of a manifest or an index, which only the answer of the registry has to name.
+/// The media type of a manifest or an index. The document need not say it: the registry says it in
+/// a header of its answer, which skopeo does not print.
 Result<std::string> type_of(std::string_view text) {
   OCIRUN_TRY_ASSIGN(const DocumentType type,
                     bundle::read_json<DocumentType>("its manifest", text, kDocumentType));

@@ -10,8 +10,8 @@
 namespace ocirun::pods {
 namespace {
 
-/// A registry that answers "too many requests" is asked five times by skopeo itself, for each of
-/// these.
+/// How often skopeo tries again after a failure. In each try, skopeo asks a registry that answers
+/// "too many requests" five times.
 constexpr const char* kRetries = "1";
 
 void add_access(std::vector<std::string>& words, const SkopeoAccess& access,
@@ -88,7 +88,7 @@ std::vector<std::string> inspect_words(const std::string& address, const SkopeoA
 
 std::vector<std::string> copy_words(const std::string& address, const std::string& layout,
                                     const SkopeoAccess& access, bool keeps_digests) {
-  // Other temporary files would stay in /var/tmp if skopeo was killed.
+  // Without --tmpdir, temporary files would stay in /var/tmp if skopeo was killed.
   std::vector<std::string> words{"--tmpdir",      layout,  "copy", "--remove-signatures",
                                  "--retry-times", kRetries};
   words.emplace_back(keeps_digests ? "--preserve-digests"

@@ -20,10 +20,10 @@ struct SkopeoAccess {
 /// The words behind the path of skopeo that print the manifest or index at `address`, byte by byte.
 std::vector<std::string> inspect_words(const std::string& address, const SkopeoAccess& access);
 
-/// The words behind the path of skopeo that copy an image into the OCI layout `layout`. From a
-/// registry all digests stay; a docker daemon and a store of podman have none that could stay.
-/// Signatures are verified as policy.json demands, and not copied, because a layout has no place
-/// for them.
+/// The words behind the path of skopeo that copy an image into the OCI layout `layout`. With
+/// `keeps_digests`, for a registry, all digests stay; a docker daemon and a store of podman have
+/// none that could stay. Signatures are verified as policy.json demands, and not copied, because a
+/// layout has no place for them.
 std::vector<std::string> copy_words(const std::string& address, const std::string& layout,
                                     const SkopeoAccess& access, bool keeps_digests);
 

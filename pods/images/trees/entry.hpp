@@ -40,8 +40,8 @@ struct TarEntry {
 };
 
 /// The extended attribute that tells overlayfs that a directory hides the directories of the same
-/// name below. kUser is for a mount with the option userxattr, in a user namespace. Whiteouts are
-/// character devices 0:0 with both; every user may make them since Linux 5.8.
+/// name below. kUser is for a mount with the option userxattr, in a user namespace. With either
+/// mark, whiteouts are character devices 0:0; every user may make them since Linux 5.8.
 enum class OpaqueMark : std::uint8_t { kTrusted, kUser };
 const char* attribute_name(OpaqueMark mark);
 /// Whether the directory of a layer is marked as opaque.

@@ -38,9 +38,9 @@ Result<void> remove_other_attributes(Fd inode, const TarEntry& entry);
 /// Reads the owner, the mode, the times and the kept attributes of an open file or directory.
 Result<TarEntry> describe_inode(Fd inode);
 
-/// Copies the first `size` bytes of an open regular file to the empty open file `to`, with holes;
-/// the copy shares them with the original where the filesystem can. Errors: the file became
-/// shorter; those of reading and writing.
+/// Copies the first `size` bytes of an open regular file to the empty open file `to`, and keeps
+/// holes. The copy shares the bytes with the original where the filesystem can. Errors: the file
+/// became shorter; those of reading and writing.
 Result<void> copy_file_content(Fd from, Fd to, off_t size);
 
 /// Who owns a copy. kKeep: the owner and group of the original; the caller must be root of its user

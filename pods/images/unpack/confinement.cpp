@@ -97,8 +97,8 @@ Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::sp
   if (places.below) kept.push_back(*places.below);
   linux::close_descriptors_but(kept);
   const std::uint64_t size = linux::own_memory();
-  // Fails without the rights, and before Linux 5.2. The limits on descriptors and capabilities must
-  // suffice then.
+  // use_mounts() fails without the right to mount, and before Linux 5.2. The limits on descriptors
+  // and capabilities must suffice then.
   if (auto used = use_mounts(places); !used && is_transient(used.error().number())) return used;
   if (auto changed = linux::change_root(places.into); !changed && changed.error().number() != EPERM)
     return changed;

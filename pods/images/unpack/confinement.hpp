@@ -27,16 +27,16 @@ struct LayerPlaces {
   std::optional<Fd> below;  // the directory of the store that has the layers below
 };
 
-/// Confines a process that unpacks a layer. It keeps only the descriptors `report`, `keep` and
-/// those of `places`, the few capabilities that unpacking needs, and a part of the memory. It makes
-/// no core dumps. If it may make a mount namespace, it sees only `places.into` and, read-only,
-/// `places.below`, and the descriptors in `places` change. It is killed when its caller ends, which
-/// must be the only reader of the pipe `report`.
+/// Confines the calling process, which unpacks a layer. It keeps only the descriptors `report`,
+/// `keep` and those of `places`, the few capabilities that unpacking needs, and a part of the
+/// memory. It makes no core dumps. If it may make a mount namespace, it sees only `places.into`
+/// and, read-only, `places.below`, and the descriptors in `places` change. It is killed when its
+/// caller ends, which must be the only reader of the pipe `report`.
 Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep);
 
 /// Confines the calling process, which must do nothing else, then does the job, and reports to the
 /// pipe `report`. Returns the exit status: 0 if the report has the outcome, else kNoMemoryStatus.
-/// `keep` are further descriptors that stay open; it must have that of `blob`.
+/// `keep` are further descriptors that stay open; that of `blob` must be among them.
 int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
           std::span<const Fd> keep);
 /// The same for the job of indexing an archive. Uses the descriptors of unpack_job.hpp.

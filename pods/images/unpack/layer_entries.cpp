@@ -189,8 +189,8 @@ Result<void> LayerTree::add_node(const TarEntry& entry, const EntryName& name, F
   return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
 }
 
-/// Hides the name in the layers below with a whiteout. If nothing has to be hidden, the whiteout
-/// does no harm.
+/// Counts the device. If a layer below has an entry of the name, makes a whiteout in the place of
+/// the device. Where this layer hides the path already, the whiteout does no harm.
 Result<void> LayerTree::leave_out_device(const EntryName& name, Fd parent) {
   ++sums_.devices_left_out;
   LowerEntry own;

@@ -144,7 +144,7 @@ Result<void> LayerTree::finish() {
 Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_shown) {
   OCIRUN_TRY_ASSIGN(Directory* const known, remembered(directory));
   const bool may_inherit = is_shown && !known->is_described && !known->hides_its_name;
-  bool is_below = known->is_described;  // whose layers below are not asked
+  bool is_below = known->is_described;  // if it is described, the layers below are not asked
   if (may_inherit) {
     OCIRUN_TRY_ASSIGN(is_below, inherit(directory, path, *known));
   }
@@ -223,8 +223,8 @@ Result<void> LayerTree::make_missing(const std::string& path, int links) {
   return {};
 }
 
-/// Whether this layer has an entry that is no directory at `path` or above it. It hides `path` in
-/// the layers below.
+/// Whether this layer has an entry that is no directory at `path` or above it. Such an entry hides
+/// `path` in the layers below.
 Result<bool> LayerTree::is_below_own_file(const std::string& path) const {
   std::string prefix;
   for (const std::string_view component : linux::words(path, '/')) {

@@ -18,11 +18,11 @@ class LayerTree {
 
   /// Adds an entry, or replaces the one of the same name. Reads a file's content from `archive`.
   Result<void> add(const TarEntry& entry, TarReader& archive);
-  /// Called after the last add(): sets what directories could not get before.
-  /// An archive may hold "a/b" and no entry for "a". Then "a" gets the attributes of "a" in the
-  /// layers below (owner, mode, times, ACLs), unless an entry of this archive deletes that one (a
-  /// whiteout), and such an entry may come last. The times of each directory are set here, because
-  /// a new entry in it changes them, and its default ACL, because it changes the modes of new
+  /// Called after the last add(): sets what directories could not get before. An archive may hold
+  /// "a/b" and no entry for "a". Then "a" gets the attributes of "a" in the layers below (owner,
+  /// mode, times, ACLs), unless a whiteout of this archive hides that one. The whiteout may be the
+  /// last entry; so only finish() can set them. The times of each directory are set here, because a
+  /// new entry in it changes them, and its default ACL, because it changes the modes of new
   /// entries.
   Result<void> finish();
 

@@ -19,7 +19,7 @@ namespace ocirun::pods {
 ///
 /// Errors, after which `into` is empty again: a damaged archive; digest, size or diff_id differ; a
 /// name that parse_entry_name() refuses; a limit; overlay's own attributes or a device 0:0 in the
-/// archive; a socket; ENOSPC …. They name the layer and the entry.
+/// archive; a socket; ENOSPC …. The messages name the layer and the entry.
 Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
                                    const LowerLayers& below, const UnpackOptions& options);
 
