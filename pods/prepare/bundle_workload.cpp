@@ -77,7 +77,7 @@ Result<Workload> read_bundle(const HostPath& bundle, const std::string& pod_name
   pod.knative =
       KnativeNames{.service = pod_name, .configuration = pod_name, .revision = pod_name + "-00001"};
   Container& container = pod.containers.emplace_back();
-  container.name = "user-container";  // as of a Knative document without the container's name
+  container.name = "user-container";  // as in a Knative document that names no container
   container.bundle = BundleSource{.directory = bundle.string(),
                                   .keeps_user_namespace = runner == BundleRunner::kRoot};
   if (workload.source->parse(text, report)) {

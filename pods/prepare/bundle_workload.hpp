@@ -19,8 +19,8 @@ enum class BundleRunner : std::uint8_t { kRoot, kOrdinaryUser };
 Result<Workload> read_bundle(const HostPath& bundle, const std::string& pod_name,
                              const Given& given, BundleRunner runner);
 
-/// The network that the bundle of a workload of read_bundle() asks for. Nothing: a network
-/// namespace of its own; "": the host's; else the path of a network namespace.
+/// The network that the bundle of a workload of read_bundle() asks for. Returns nothing for a
+/// network namespace of its own; "" for the host's; else the path of a network namespace.
 std::optional<std::string> network_of_bundle(const Workload& workload);
 
 }  // namespace ocirun::pods

@@ -12,8 +12,8 @@
 
 namespace ocirun::pods {
 
-/// A workload with the options that complete its document. Only complete() makes one: what takes a
-/// Completed cannot come before the options.
+/// A workload with the options that complete its document. Only complete() makes one, so that no
+/// function which takes a Completed can be called before the options were applied.
 class Completed {
  public:
   const Workload& workload() const { return workload_; }
@@ -32,11 +32,11 @@ class Completed {
   Given given_;
 };
 
-/// Completes a workload without problems: keeps its claims below `data`, the directory of --data,
-/// if it will run on this machine; applies `given`, and then `published`, whose ports may be those
-/// that an option has moved; and checks, unless it runs already, that the options give everything
-/// that the document names. Errors: those of keep_claims(), replace_parts(), publish() and
-/// check_given().
+/// Completes a workload without problems. If it will run on this machine, gives its volume claims
+/// directories below `data`, the directory of --data. Applies `given`, and then `published`,
+/// because --publish names a port as --port has set it. Unless the workload runs already, checks
+/// that the options give everything that the document names. Errors: those of keep_claims(),
+/// replace_parts(), publish() and check_given().
 Result<Completed> complete(Workload workload, Given given, const HostPath& data,
                            const std::vector<Published>& published, Audience audience);
 

@@ -54,7 +54,7 @@ void set_variables(Draft& draft, const Pod& pod, const Container& container) {
   set_variable(draft, env, "K_REVISION", pod.knative->revision);
 }
 
-/// KN-16
+/// Sets the user that --user gives (KN-16).
 Result<void> set_user(Draft& draft, const bundle::Config& config, const Container& container,
                       SetGroups rule) {
   Uid uid = config.process->user.uid;
@@ -116,7 +116,7 @@ const Node* first_mount_below(const Node& mounts, const bundle::Config& config,
   return nullptr;
 }
 
-/// KN-7, KN-8, KN-9
+/// Adds /tmp, /var/log and the network's files where no mount covers them (KN-7, KN-8, KN-9).
 void add_mounts(Draft& draft, const bundle::Config& config,
                 const std::vector<BoundPath>& network_files) {
   struct Addition {
@@ -146,7 +146,7 @@ Node* find_namespace(Node* namespaces, std::string_view type) {
   return nullptr;
 }
 
-/// A relative path is below the operator's bundle.
+/// Makes listenerPath absolute. A relative path is below the operator's bundle.
 void set_seccomp_listener(Draft& draft, const bundle::Config& config) {
   if (!config.seccomp || config.seccomp->listener_path.empty()) return;
   Editor& editor = draft.editor;

@@ -25,7 +25,7 @@ constexpr std::string_view kGpuClass = "gpu";
 constexpr std::string_view kAllDevices =
     "all";  // the name that vendors give to all devices together
 
-/// The devices of a kind that can be given out by their number.
+/// The devices of a kind that containers can get by count, not by name.
 class Pool {
  public:
   /// Leaves out the names that another name of the same device precedes.
@@ -53,8 +53,8 @@ class Pool {
       ++named_;
   }
 
-  /// The first `count` devices, which stay in the pool for other init containers; `taken` of them
-  /// are containers' already.
+  /// The `count` devices behind the first `from`, which other containers have. Taken devices stay
+  /// in the pool, because each init container counts from 0.
   Result<std::vector<FoundDevice>> take(std::size_t from, std::size_t count) {
     while (taken_.size() < from + count && !free_.empty()) OCIRUN_TRY(take_next());
     if (taken_.size() < from + count) return refuse("{}", shortage(from, count));
@@ -154,8 +154,8 @@ class Choice {
     return {};
   }
 
-  /// Gives a container the devices that its document asks for by number. `used`: how many devices
-  /// of the pool of each kind are those of other containers.
+  /// Gives a container the devices that its document asks for by count. `used`: how many devices of
+  /// the pool of each kind are those of other containers.
   Result<void> add_counted(const Container& container, std::map<std::string, std::size_t>& used) {
     OCIRUN_TRY_ASSIGN(const std::vector<Request> requests, requests_of(container));
     for (const Request& request : requests) {

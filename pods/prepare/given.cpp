@@ -87,8 +87,8 @@ void find_unused(std::string_view option, const std::map<std::string, Value>& gi
   }
 }
 
-/// Whether the host has devices of the kind. An error of the directories is one of
-/// prepare_devices().
+/// Whether the host has devices of the kind. Returns true if the directories cannot be read:
+/// prepare_devices() reports that error.
 bool may_have_devices(const DeviceDirectories& directories, const std::string& kind) {
   const auto registry = DeviceRegistry::read(directories);
   return !registry || registry->has_kind(kind);
@@ -128,7 +128,8 @@ bool is_met(const Given& given, const Need& need) {
   return false;
 }
 
-/// Whether options must give the need for an export: a value, or a key of a document in the file.
+/// Whether options must meet the need also for an export: a value, or a key that the document of a
+/// secret lacks.
 bool is_of_all_engines(const Need& need) {
   return need.gift == Gift::kParameter || need.gift == Gift::kConnection ||
          (need.gift == Gift::kSecret && need.is_fault);
@@ -157,8 +158,8 @@ void set_given_variables(Container& container, const Given& given) {
                        std::make_move_iterator(before.end()));
 }
 
-/// What stands once on the command line is copied to each container. No program can be started with
-/// more variables than execve(2) takes.
+/// Limits the variables and labels of the command line, because each container gets a copy. No
+/// program can be started with more variables than execve(2) takes.
 Result<void> check_copies(const Given& given, std::size_t containers) {
   const linux::ExecLimits limits = linux::ExecLimits::here();
   std::size_t variables = 0, labels = 0;

@@ -28,7 +28,7 @@ struct VolumeBinding {
 struct Given {
   Bindings bindings;                             // --param, --secret
   std::map<std::string, VolumeBinding> volumes;  // --volume
-  std::map<std::string, VolumeBinding> claims;   // keep_claims(), by the name of the volume
+  std::map<std::string, VolumeBinding> claims;   // of keep_claims(), by the names of volumes
   std::map<std::string, std::string> images;     // --image NAME=SOURCE
   std::string image_directory;                   // --images; "": none
   Pulling pulling;                               // --pull, --pull-secret …
@@ -52,13 +52,14 @@ struct Given {
 /// --port for a document that is not Knative's.
 Result<void> replace_parts(const Given& given, Pod& pod);
 
-/// Gives each volume whose claim stands in the document a directory below `data`, the directory of
-/// --data, as --volume CLAIM does. Errors: the claim's name is no name of such a directory.
+/// Gives each volume of which the document has only a claim (PersistentVolumeClaim) a directory
+/// below `data`, the directory of --data, as --volume CLAIM does. Errors: the claim's name is no
+/// name of such a directory.
 Result<void> keep_claims(const HostPath& data, const Workload& workload, Given& given);
 
 /// Where a workload will run: here, or on the machines of an engine, which has its own secrets,
-/// volumes, devices and images. kManyMachines: those of Kubernetes. kRunning: it runs here already,
-/// and what its options name may have changed since.
+/// volumes, devices and images. kManyMachines: on those of Kubernetes. kSwarm: on those of Docker
+/// Swarm. kRunning: it runs here already, and what its options name may have changed since.
 enum class Audience : std::uint8_t { kThisMachine, kManyMachines, kSwarm, kRunning };
 
 /// Checks that the options give everything that the document only names, and nothing that it does

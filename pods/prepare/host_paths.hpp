@@ -22,8 +22,8 @@ struct HostFile {
   bool is_device() const { return S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode); }
 };
 
-/// What volumes made on the host. The destructor removes it, as far as it is still empty, unless
-/// keep() was called.
+/// The files and directories that volumes made on the host. The destructor removes those that are
+/// still empty, unless keep() was called.
 class MadeOnHost {
  public:
   MadeOnHost() = default;

@@ -16,13 +16,14 @@ class HostVolumes {
   HostVolumes(const Pod& pod, const Given& given, const Site& site, Reach reach,
               const std::string& locks);
 
-  /// Show a file of the host as `name` in the directory of the volumes, and complete `ready`: the
-  /// file that the document names, or `path`, which --volume or a volume claim gives. `volume` is
-  /// nullptr for a mount point without a volume (AC-8).
+  /// Both functions show a file of the host as `name` in the directory of the volumes, and complete
+  /// `ready`. show_named() shows the file that the document names; show_given() shows `path`, which
+  /// --volume or a volume claim gives, and whose `volume` is nullptr for a mount point without a
+  /// volume (AC-8).
   Result<ReadyVolume> show_named(const Volume& volume, const std::string& name, ReadyVolume ready);
   Result<ReadyVolume> show_given(const Volume* volume, const std::string& path,
                                  const std::string& name, ReadyVolume ready);
-  /// The same of the directory of --secret.
+  /// The same for `path`, the directory of --secret.
   Result<ReadyVolume> show_secret(const std::string& path, const std::string& name,
                                   ReadyVolume ready) const;
 

@@ -52,7 +52,7 @@ std::optional<std::string> said_by(const ImageConfig& image, const std::string& 
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-/// The value of a label in the document.
+/// The place of a label's value in the document.
 Place place_of(const Container& container, std::string_view label) {
   const bundle::Node* const image = container.image_place->parent;
   const bundle::Node* const labels = image == nullptr ? nullptr : image->find("labels");

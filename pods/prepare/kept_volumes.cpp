@@ -67,7 +67,7 @@ Result<UniqueFd> open_kept_volume(const HostPath& path) {
   OCIRUN_TRY(lock_alone(volumes));  // until `volumes` is closed
   auto opened = open_volume(volumes, name);
   if (opened || opened.error().number() != ENOENT) return opened;
-  // The mark comes first, so that a volume without a mark has been filled.
+  // The file ".NAME.new" comes first, so that a volume without this file has been filled.
   const auto mark =
       sys::openat(volumes, mark_of(name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!mark) return std::unexpected(mark.error());

@@ -29,9 +29,9 @@ HostPath kept_volume_path(const HostPath& data, const std::string& name);
 /// Opens the volume at `path`, and makes it if it is missing.
 Result<UniqueFd> open_kept_volume(const HostPath& path);
 
-/// Gives a volume that no container has mounted yet what `root` has at `destination`, with the
-/// owner and mode of that directory, as engines do. With "" as the destination the volume stays
-/// empty. Waits while another process does this.
+/// Copies what `root` has at `destination` into a volume that no container has mounted yet, with
+/// the owner and mode of that directory, as engines do. With "" as the destination the volume stays
+/// empty. Waits while another process fills the volume.
 Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
                               const std::string& destination);
 

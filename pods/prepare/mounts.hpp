@@ -18,9 +18,9 @@ Result<void> enter_own_mount_namespace();
 
 /// Mounts on the directory `target` an overlay of `layers` (the nearest first) with the writable
 /// layer `upper`; `work` must be on the same filesystem. Neither may have been a part of another
-/// overlay. The layers have opaque directories with `mark`. The kernel never forces onto the disk
-/// what is written to the overlay. Errors: EINVAL, EPERM, ENODEV …: overlayfs is not usable here;
-/// E2BIG: too many layers.
+/// overlay. `mark`: how opaque directories of the layers are marked. The kernel never forces onto
+/// the disk what is written to the overlay. Errors: EINVAL, EPERM, ENODEV …: overlayfs is not
+/// usable here; E2BIG: too many layers.
 Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper, Fd work,
                            Fd target);
 

@@ -16,8 +16,8 @@ namespace ocirun::pods {
 /// SIGINT or SIGKILL, and without memory.
 class NewDirectory {
  public:
-  /// Makes `path`. The caller must have a single thread. Errors: EEXIST, which is a sentence;
-  /// ENOENT: its parent is missing; EACCES …
+  /// Makes `path`. The caller must have a single thread. Errors: `path` exists; ENOENT: its parent
+  /// is missing; EACCES …
   static Result<NewDirectory> make(const HostPath& path);
   NewDirectory(NewDirectory&& other) noexcept
       : directory_(std::move(other.directory_)),
@@ -43,7 +43,7 @@ class NewDirectory {
   UniqueFd directory_;
   std::string path_;
   linux::Child keeper_;  // of the directory
-  UniqueFd life_;        // the keeper reads its end: the last writer is the caller
+  UniqueFd life_;        // keeper_ reads the end of this pipe when the caller closes it or ends
 };
 
 }  // namespace ocirun::pods

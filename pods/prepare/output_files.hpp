@@ -41,8 +41,8 @@ class OutputFiles {
 };
 
 /// Checks that the file `name` in `directory` may be replaced: it is absent, or its text begins
-/// with `first_words`. Returns whether the file is there. Errors: EEXIST, which says that `pod
-/// COMMAND` has not written it; it is no regular file.
+/// with `first_words`. Returns whether the file is there. Errors: EEXIST: another text, so that
+/// `pod COMMAND` has not written the file; it is no regular file.
 Result<bool> check_own_file(Fd directory, const std::string& name, std::string_view first_words,
                             std::string_view command);
 /// Checks that the file `name` in `directory` is absent, or has the content `text`. Errors: EEXIST,

@@ -55,8 +55,8 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
                    .recursive = false};
 }
 
-/// Gives the volumes of `--volume NAME` that this container is the first to mount the content that
-/// the image has there.
+/// Fills the volumes of `--volume NAME` that no other container has mounted before with what the
+/// image has at the paths of the mounts. Gives each to the group that the document names.
 Result<void> fill_kept_volumes(const Container& container, const Volumes& volumes,
                                const linux::SafeDir& root) {
   const auto fill = [&](const std::map<std::string, ReadyVolume>& among, const std::string& name,
@@ -175,7 +175,7 @@ std::vector<std::string> warnings_for(const Workload& workload, const Container&
   return warnings;
 }
 
-/// Returns false also if /proc cannot be read.
+/// Whether the caller's user namespace has the group. Returns false also if /proc cannot be read.
 bool has_group(std::uint32_t group) {
   const auto map = linux::own_id_map(linux::IdKind::kGroup);
   return map && std::ranges::any_of(*map, [&](const linux::IdMapping& line) {

@@ -65,7 +65,7 @@ struct ReadyContainer {
 Result<void> check_mount_places(const Workload& workload, const Container& container,
                                 const BundlePlan& plan, const linux::SafeDir& root);
 
-/// The image of each container that has one. The store has all of their layers.
+/// The image of each container that has one. The store has all layers of these images.
 using StoredImages = std::map<const Container*, StoredImage>;
 
 /// What the bundles of a pod are made of.

@@ -17,17 +17,19 @@ enum class RootKind : std::uint8_t { kOverlay, kCopy };
 /// `upper.N` beside it is the writable layer of an overlay in run N of the container.
 class Root {
  public:
-  /// `directory` is the directory of the container, with the path `path`. `store` must have the
-  /// layers of the image; opens them, and mounts nothing yet.
+  /// `directory` is the directory of the container, with the path `path`. Opens the layers of
+  /// `image`, which `store` must have. Mounts nothing yet.
   static Result<Root> open(const Store& store, std::span<const StoredLayer> image,
                            UniqueFd directory, std::string path);
 
-  /// Must be called before make() if another process has made the root filesystem.
+  /// Finds the number of the last run, after which make() counts on. Must be called before make()
+  /// if another process has made the root filesystem.
   Result<void> find_last_run();
   /// Makes the root filesystem as the image has it, without what an earlier run of the container
   /// has written. Tries an overlay first, unless a copy is `wanted`. Errors: ENOSPC …
   Result<RootKind> make(RootKind wanted = RootKind::kOverlay);
-  /// Must be called when a copy of this process has called make().
+  /// Counts the run of a make() that a copy of this process has called: this object does not see
+  /// it.
   void count_run() { ++run_; }
   /// Why make() has made a copy instead of an overlay; "" if it has not.
   const std::string& reason_for_copy() const { return reason_for_copy_; }

@@ -28,7 +28,7 @@ namespace sys = linux::sys;
 constexpr const char* kVolumes = "volumes";
 
 /// The path of the host that the operator gives for a volume, by either name of the volume; else
-/// the directory that ocirun keeps for its claim.
+/// the directory that ocirun keeps for the volume's claim.
 const VolumeBinding* binding_of(const Volume& volume, const Given& given) {
   for (const std::string* name : {&volume.name, &volume.source})
     if (const auto found = given.volumes.find(*name); found != given.volumes.end())

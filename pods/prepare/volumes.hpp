@@ -31,7 +31,7 @@ struct ReadyVolume {
   /// The path of a volume of `--volume NAME`, which gets the image's content from the first
   /// container that mounts it (fill_kept_volume()); "": another volume.
   std::string kept = {};
-  std::optional<Gid> group = {};             // that gets a kept volume
+  std::optional<Gid> group = {};             // to which a kept volume is given
   std::optional<AllowedDevice> device = {};  // the volume is this device of the host
   bool lets_open = false;                    // containers may open `device`
   bool is_directory = true;
@@ -67,7 +67,8 @@ Result<UniqueFd> lock_name(const std::string& locks, const std::string& name, Us
 /// Errors: EAGAIN: another process holds a lock that excludes this one.
 Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use);
 
-/// Checks that the filesystem of `file` has `least` bytes free, which `what`.
+/// Checks that the filesystem of `file` has `least` bytes free. `what` begins the error, in front
+/// of the number: "the volume requires 1 GiB".
 Result<void> check_space(Fd file, std::uint64_t least,
                          std::string_view what = "the volume requires");
 

@@ -22,7 +22,7 @@ struct ContainerRecord {
   std::string name;
   std::string id;  // the runtime's: POD.CONTAINER
   bool is_init = false;
-  bool is_claimed = false;  // a container of this id and of the pod's bundle is the pod's
+  bool is_claimed = false;  // `id` is claimed: a container of it that has the pod's bundle is ours
   // Nobody had the id when it was claimed: a container that the runtime cannot describe is the
   // pod's too, such as one whose creation was cut off.
   bool was_free = false;

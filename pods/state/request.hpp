@@ -23,8 +23,8 @@ struct RunRequest {
 /// Writes run.json in the directory of the pod. Only the caller can read the file, because values
 /// of variables may be secrets.
 Result<void> write_request(Fd directory, const RunRequest& request);
-/// Errors: ENOENT if the pod has none, because an older version has run it; a newer version wrote
-/// it.
+/// Errors: ENOENT if the pod has no run.json, because an older version of ocirun has run the pod; a
+/// newer version has written the file.
 Result<RunRequest> read_request(Fd directory);
 
 }  // namespace ocirun::pods

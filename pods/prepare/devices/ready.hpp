@@ -21,9 +21,10 @@ Result<ReadyNode> ready_node(const DeviceNode& node, NodeOrigin origin);
 /// identity are one device. A device without nodes is its full name. Errors: those of ready_node().
 Result<std::string> identity_of(const FoundDevice& device);
 
-/// Puts the edits of devices together: those of each file once, in front of those of its first
-/// device. The same node, mount or hook twice is one. Adds to `warnings` what kBound leaves out.
-/// Errors: those of ready_node(); two nodes or mounts of one path, or two intelRdt, that differ.
+/// Puts the edits of devices together. Those of a whole file come once, in front of those of its
+/// first device. A node, mount or hook that comes twice counts once. Adds to `warnings` what kBound
+/// leaves out. Errors: those of ready_node(); two nodes or mounts of one path, or two intelRdt,
+/// that differ.
 Result<ReadyEdits> ready_edits(const std::vector<FoundDevice>& devices, NodeOrigin origin,
                                std::vector<std::string>& warnings);
 

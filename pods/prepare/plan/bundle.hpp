@@ -55,8 +55,8 @@ struct Powers {
   bool device_nodes = true;  // device nodes can be made; if not, the host's are bound
   bool tty_group = true;     // the group 5, which owns terminals
   SetGroups set_groups = SetGroups::kAllowed;
-  bool sysfs = true;  // a sysfs of its own; if not, it sees the host's, because its network is not
-                      // of its user namespace
+  bool sysfs = true;  // a sysfs of its own; if not, the container sees the host's, because its
+                      // network namespace belongs to another user namespace
 };
 
 /// Everything that config.json of one container is written from.

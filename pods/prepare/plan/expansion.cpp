@@ -141,7 +141,7 @@ class Expander {
   const Bindings& bindings_;
   Secrets secrets_;
   Missing missing_;
-  bool lacks_values_ = false;  // of variables, as they were not given
+  bool lacks_values_ = false;  // the variables of a secret that was not given are missing
   Place place_;                // of the part that is expanded
   ExecLimits limits_ = ExecLimits::here();
   std::map<std::string, std::map<std::string, std::string>> values_;  // of whole secrets

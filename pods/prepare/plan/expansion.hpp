@@ -15,7 +15,7 @@ namespace ocirun::pods {
 struct Expansion {
   Environment named;  // its variables, to which "$(NAME)" can refer
   std::optional<std::vector<std::string>> command, args;
-  std::size_t cost = 0;  // of all strings, of linux::ExecLimits::all
+  std::size_t cost = 0;  // what all strings take of linux::ExecLimits::all
 };
 
 /// An error, and the part of the document that it is about.
@@ -36,11 +36,13 @@ std::expected<Expansion, PlacedError> expand_container(const Pod& pod, const Con
                                                        const Bindings& bindings,
                                                        Missing missing = Missing::kRefused);
 
-/// The most bytes that ocirun copies to the containers of a pod from what stands once.
+/// The most bytes that ocirun copies to the containers of a pod from texts that the document, the
+/// command line or a secret has once.
 inline constexpr std::size_t kMostCopied = std::size_t{64} << 20;
 
-/// The errors of expand_container() for all containers of a pod. Stops where the containers
-/// together take more than kMostCopied, with the annotations of the pod in each.
+/// The errors of expand_container() for all containers of a pod. Stops at the container with which
+/// the arguments, variables, groups and annotations of all containers take more than kMostCopied.
+/// Each container has the annotations of the pod.
 std::vector<PlacedError> find_expansion_errors(const Pod& pod, const Bindings& bindings,
                                                Missing missing);
 

@@ -47,7 +47,8 @@ Result<std::vector<std::string>> merge_args(const Expansion& document, const Ima
       "there is no program: the image has no Entrypoint and no Cmd, and the document no command");
 }
 
-/// The document alone fits: find_expansion_errors().
+/// Checks that execve(2) takes the strings of document and image together. find_expansion_errors()
+/// has checked those of the document alone.
 Result<void> check_sizes(const Launch& launch) {
   const linux::ExecLimits limits = linux::ExecLimits::here();
   std::size_t cost = 0;
@@ -128,8 +129,8 @@ std::map<std::string, std::string> merge_annotations(const Pod& pod, const Conta
   return merged;
 }
 
-/// A directory of the image's own: not the root, nor a place where the runtime mounts
-/// (CVE-2019-16884).
+/// Checks that a volume is a directory of the image's own: not the root, nor a place where the
+/// runtime mounts (CVE-2019-16884).
 Result<void> check_volume(const std::string& path) {
   const auto parts = linux::words(path, '/');
   const bool is_own =

@@ -123,7 +123,7 @@ Result<std::vector<Forward>> forwards_of(const Pod& pod) {
   for (const Container& container : pod.containers)
     for (const Port& port : container.ports) {
       Forward forward{"", port.number, port.number, port.protocol, port.place};
-      // The port is information: which of two containers opens it, they know.
+      // A document only tells of ports. Two containers may name the same port, and either opens it.
       if (std::ranges::find(forwards, forward) == forwards.end())
         forwards.push_back(std::move(forward));
     }

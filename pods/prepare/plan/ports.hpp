@@ -31,14 +31,14 @@ struct Published {
 Result<Published> read_published(std::string_view text);
 
 /// Chooses ports of the host for ports of the pod: changes `pod.host_ports`. A port that
-/// `published` names is open at these values alone, and others are open as the document says. A
-/// number that no container has becomes a port of the pod. Errors: no port has the name; a port of
-/// the host is given twice; those of forwards_of().
+/// `published` names is open only at the addresses and ports of the host that `published` gives.
+/// Others are open as the document says. A number that no container has becomes a port of the pod.
+/// Errors: no port has the name; a port of the host is given twice.
 Result<void> publish(const std::vector<Published>& published, Pod& pod);
 
 /// The ports of the host that lead to ports of the pod: those that the document maps (App
-/// Container), else each port of a container at the same number. Errors: two containers have the
-/// same port.
+/// Container), else each port of a container at the same number. A port that two containers have
+/// comes once.
 Result<std::vector<Forward>> forwards_of(const Pod& pod);
 
 /// A port of a pod.
@@ -47,8 +47,7 @@ struct PodPort {
   const Container* container = nullptr;  // that has the port; nullptr: no container names the port
   std::string name;                      // in the document; "": none
 };
-/// The forwards of the pod, with the containers that have the ports. Points into `pod`. Errors:
-/// those of forwards_of().
+/// The forwards of the pod, with the containers that have the ports. Points into `pod`.
 Result<std::vector<PodPort>> ports_of(const Pod& pod);
 
 }  // namespace ocirun::pods

@@ -19,8 +19,8 @@ NamedValues platform_variables(const Pod& pod, const Container& container);
 /// becomes CONNECTION_CACHE_HOST.
 NamedValues connection_variables(const Pod& pod, const Bindings& bindings);
 
-/// Whether "$(NAME)" in the document is a reference to a variable. It is in the documents that run
-/// on Kubernetes.
+/// Whether "$(NAME)" in the document is a reference to a variable. True for documents of
+/// Kubernetes, Knative and Radius.
 bool has_references(const Pod& pod);
 
 }  // namespace ocirun::pods
