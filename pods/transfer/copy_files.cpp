@@ -223,8 +223,8 @@ class Copy {
     return made;
   }
 
-  /// Proves that a directory is one that make_directory() has made. Only root and nobody else gives
-  /// a directory the mode kNewMode, and only while it is made.
+  /// Proves that make_directory() has made a directory: it belongs to the caller, is empty, and has
+  /// the mode kNewMode, which nobody else gives a directory of the caller.
   static Result<void> check_new(Fd made) {
     OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(made));
     const mode_t mode = info.st_mode & 07777 & ~static_cast<mode_t>(S_ISGID);  // as the parent's
