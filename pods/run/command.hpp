@@ -23,7 +23,7 @@ class Command {
   /// Starts a program, whose stdout goes into written(), and whose stderr into the error of
   /// outcome(). `what` names the program in errors. Errors: those of start_program().
   static Result<Command> run(std::span<const std::string> words, std::string what);
-  /// The same for a program that writes elsewhere.
+  /// The same for a program whose output goes to `streams`. written() stays empty.
   static Result<Command> run(std::span<const std::string> words, const linux::Streams& streams,
                              std::string what);
   /// Calls `act` in a copy of the calling process, which must have a single thread. The copy ends
@@ -45,8 +45,8 @@ class Command {
   /// name of the command, and `has`, such as "was stopped".
   void kill(std::string has);
 
-  /// Must be called with the status of waitpid(2). Errors: the command has not ended with 0, with
-  /// its errors; that of `act`.
+  /// Must be called with the status of waitpid(2). Errors: the command has not ended with 0: what
+  /// it has written to stderr, or the error of `act`.
   Result<void> outcome(int status);
   /// Whether the command has ended with a status other than 0, by itself.
   bool has_refused(int status) const;

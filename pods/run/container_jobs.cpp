@@ -113,7 +113,7 @@ Result<void> ContainerRun::finish_removal(int status) {
       OCIRUN_TRY_ASSIGN(command_, services_.runtime.begin_remove(record_.id));
       return {};
     }
-  } else if (*owner_ != Owner::kNobody) {  // else some runtimes fail
+  } else if (*owner_ != Owner::kNobody) {  // `delete` of some runtimes fails if nobody has the id
     OCIRUN_TRY(done);
   }
   record_.is_claimed = record_.was_free = may_exist_ = false;
@@ -168,7 +168,8 @@ Error ContainerRun::explain_create(const Error& error) {
   return explained;
 }
 
-/// Without the pidfd the exit status of the program is not known after the end of the supervisor.
+/// Gives the keeper the pidfd of the program. Without it the exit status of the program is not
+/// known after the end of the supervisor.
 void ContainerRun::keep_program() const {
   const auto program = linux::identify_process(record_.pid);
   if (!program) return;

@@ -43,7 +43,8 @@ void ContainerRun::resume(std::optional<int> pid, Clock::time_point now) {
   auto out = services_.keeper->take(slot);
   auto err = services_.keeper->take(slot + 1);
   if (out && err) output_.resume({*std::move(out), *std::move(err)});
-  // A container has exited for good only while the supervisor stopped the pod.
+  // Although the restart rule wants another run, the record says kExited only if the supervisor was
+  // stopping the pod.
   if (has_exited || record_.status == ContainerStatus::kWaiting) return life_.adopt_waiting(now);
   life_.adopt_running(now);
   if (!pid) {

@@ -92,7 +92,8 @@ class ContainerRun final : private ContainerWork {
   /// Whether the container has ended and will not be started again.
   bool is_done() const { return phase() == Phase::kDone; }
   /// Whether the containers that start after this one may start. Its startup probe must have
-  /// succeeded, or its program must have ended with 0 for good.
+  /// succeeded or, if it has none, its program must have been started, or must have ended with 0
+  /// for good.
   bool has_started() const {
     return health_.has_started() || (is_done() && record_.exit_code == 0 && !container().startup);
   }
@@ -130,7 +131,7 @@ class ContainerRun final : private ContainerWork {
   void act_on(const Health::Verdict& verdict, Clock::time_point now);
   void count_oom_kills(std::uint64_t kills);
   bool is_up() const { return phase() == Phase::kRunning || phase() == Phase::kStopping; }
-  /// Whether the output has the errors of the runtime, which creates the container.
+  /// Whether the runtime creates the container now. Its errors then come through output_.
   bool is_being_created() const { return job_ == Job::kCreate && command_; }
   bool is_ready() const;
   template <class Value>
@@ -151,7 +152,7 @@ class ContainerRun final : private ContainerWork {
   std::optional<Command> signalling_;  // sends signal_
   int signal_ = 0;
   bool is_abandoned_ = false;   // command_ was killed because the pod stops
-  bool may_exist_;              // a container that is ours; false: only `state` can show that it is
+  bool may_exist_;              // a container of the id that is ours; false: only `state` can tell
   std::optional<Owner> owner_;  // of the container that is removed, when `state` has told
   std::optional<Error> error_;  // of the last job
   std::optional<Error> failure_;

@@ -26,7 +26,7 @@ struct KeptPod {
   int format = 1;                 // of the file; a greater number is that of a newer version
   linux::ProcessIdentity keeper;  // of the boot in the pod's record
   bool has_metadata = false;      // the keeper has the metadata service
-  std::size_t locks = 0;          // of volumes and devices that the keeper has
+  std::size_t locks = 0;          // how many locks of volumes and devices the keeper has
   std::vector<KeptContainer> containers;  // empty: the pod cannot be adopted yet
 };
 
@@ -38,8 +38,8 @@ Result<KeptPod> read_kept_pod(Fd directory);
 
 /// A container as it was prepared, to be kept.
 KeptContainer kept_container(const ReadyContainer& ready, const StoredImage* image);
-/// The kept container again. `bundle` is the path of its bundle, whose root filesystem exists.
-/// Errors: the store does not have a layer any more.
+/// Makes the container of `kept` ready again. `bundle` is the path of its bundle, whose root
+/// filesystem exists. Errors: the store does not have a layer any more.
 Result<ReadyContainer> reopen_container(const KeptContainer& kept, const Container& container,
                                         const Store& store, const std::string& bundle);
 

@@ -274,8 +274,8 @@ Result<void> Launching::start_metadata() {
   return write_record(directory_.fd(), record_);
 }
 
-/// No app is called so: the name of an app has no ".". A slice of systemd's has systemd's units
-/// only.
+/// The cgroup of the metadata service; "": none of its own. No app has this name, because the name
+/// of an app has no ".". In a slice of systemd only systemd makes cgroups.
 std::string Launching::metadata_cgroup() const {
   const bool may_make = !record_.cgroup.empty() && record_.slice.empty();
   return may_make ? record_.cgroup + "/metadata.service" : "";

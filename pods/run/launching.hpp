@@ -48,7 +48,8 @@ class Launching {
   /// it never reaches the files of a volume.
   Result<void> open_here();
   Result<void> begin_record();
-  /// Makes the cgroup, the namespaces and the network. Records each of them as soon as it exists.
+  /// Makes the cgroup, the namespaces and the network. Records each of them before it can outlive
+  /// this process.
   Result<void> start_sandbox();
   Result<void> start_cgroup();
   void make_forwarder();

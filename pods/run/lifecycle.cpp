@@ -28,7 +28,7 @@ enum class Act : std::uint8_t {
   kPurge,   // the removal begins again
   kRetry,   // the removal begins later again, unless the container is not started again
   kSettle,  // kWaiting or kDone, as decided
-  kSignal,  // kStopping: the stop signal is sent, and the grace period begins; kEnd asks the rule
+  kSignal,  // kStopping: the stop signal is sent, and the grace period begins; kEnd decides
   kAsk,     // kStopping: the stop signal is sent, and the grace period goes on
   kSwap,    // as kSignal, and the container will start again whatever the restart rule is
   kAgain,   // the program was asked to end before: the container will start again

@@ -105,8 +105,8 @@ class Lifecycle {
   Clock::time_point remove_again_ = Clock::time_point::max();  // in kRemoving, after a failure
   linux::Backoff backoff_, removals_;
   bool is_wanted_ = true;         // the pod does not stop
-  bool has_run_ = false;          // a failure is tried again, and does not end the pod's start
-  bool must_restart_ = false;     // whatever the restart rule is
+  bool has_run_ = false;          // the program has run: after a failed job it is tried again
+  bool must_restart_ = false;     // the container starts again, whatever the restart rule is
   bool again_ = false;            // the container will be started again when it is removed
   bool has_ended_early_ = false;  // the program has ended, and the job that starts it has not
   bool is_killed_ = false;

@@ -37,7 +37,7 @@ std::string bundle_path(const PodDirectory& directory, const std::string& contai
 Result<void> take_down(const PodDirectory& directory, const PodRecord& record,
                        std::chrono::seconds patience) {
   if (!is_of_this_boot(record))
-    return leave_network(directory);  // its other names may belong to another pod now
+    return leave_network(directory);  // pids and names in the record may be others' now
   Result<void> first;
   const auto keep_error = [&](Result<void> result) {
     if (!result && first) first = std::move(result);

@@ -32,7 +32,7 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
 struct PodView {
   PodRecord record;
   bool is_supervised = false;
-  bool lost_supervisor = false;  // it was killed after all containers had been started
+  bool lost_supervisor = false;  // killed since the boot, after all containers had been started
   NetworkPlace network;
 };
 
@@ -67,8 +67,8 @@ Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name);
 Result<void> restart_container(const PodsDirectory& pods, const std::string& name,
                                const std::string& container);
 
-/// Removes a pod and everything that is left of it. Errors: the pod runs, and `force` is kNo.
 enum class Force : std::uint8_t { kNo, kYes };
+/// Removes a pod and everything that is left of it. Errors: the pod runs, and `force` is kNo.
 Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Force force);
 
 }  // namespace ocirun::pods

@@ -16,12 +16,12 @@ namespace ocirun::pods {
 /// The path of a container's cgroup; "" if none is known.
 std::string cgroup_of(const PodRecord& pod, const ContainerRecord& container);
 
-/// The kills that a pod's slice has counted, and none of its containers.
+/// The kills that a pod's slice has counted, and that none of its containers has reported.
 class UnreportedKills {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `counted`: the kills that the slice has counted until now, which are not told.
+  /// `counted`: the kills that the slice has counted until now. They count as reported.
   explicit UnreportedKills(std::uint64_t counted) : reported_(counted) {}
 
   /// Adds kills that a container has reported.
@@ -83,13 +83,13 @@ class OomKills {
   /// Must be called before the supervisor kills the program. Only a later kill by the kernel can
   /// then be the end of the program.
   void expect_sigkill();
-  /// Must be called when the program has ended, before its cgroup is removed. Returns how many
-  /// processes were killed since the last look(), and whether the program was one of them.
-  /// `by_sigkill`: SIGKILL has ended the program.
   struct Last {
     std::uint64_t kills = 0;
     bool program = false;
   };
+  /// Must be called when the program has ended, before its cgroup is removed. Returns how many
+  /// processes were killed since the last look(), and whether the program was one of them.
+  /// `by_sigkill`: SIGKILL has ended the program.
   Last end(bool by_sigkill, Clock::time_point now);
 
  private:
@@ -98,7 +98,7 @@ class OomKills {
   PodOomKills& pod_;
   std::string cgroup_;
   std::optional<cgroups::OomWatch> watch_;
-  std::uint64_t seen_ = 0;  // in this cgroup
+  std::uint64_t seen_ = 0;  // kills in cgroup_ that count() has read
   std::optional<std::uint64_t>
       before_sigkill_;  // kills that were seen when the supervisor killed the program
   std::chrono::milliseconds pause_{0};

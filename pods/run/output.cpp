@@ -32,7 +32,7 @@ Result<linux::Streams> ContainerOutput::open() {
   for (linux::Pipe& pipe : pipes_) {
     OCIRUN_TRY_ASSIGN(linux::Pipe made, linux::make_pipe());
     OCIRUN_TRY(within(linux::set_nonblocking(made.reader), "set up the container's output"));
-    pipe = std::move(made);  // never one of which a read waits
+    pipe = std::move(made);  // only now: no read of a pipe in pipes_ waits
   }
   return linux::Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};
 }

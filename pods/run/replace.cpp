@@ -63,7 +63,7 @@ bool died_with_the_machine(const PodRecord& record) {
   return ran && !is_of_this_boot(record);
 }
 
-/// A supervisor that runs in the foreground removes its pod itself.
+/// ENOENT is a success: a supervisor that runs in the foreground removes its pod itself.
 Result<void> unless_gone(Result<void> outcome) {
   if (!outcome && outcome.error().number() == ENOENT) return {};
   return outcome;

@@ -186,7 +186,7 @@ std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& set
   Claim claim = *std::move(claimed);
   Launching launching(std::move(pod), std::move(claim.directory), std::move(signals), listener);
   const Result<int> status = launching.run();
-  // After a replacement `start` can try again.
+  // After a replacement the directory stays, so that `start` can try again.
   const bool is_wanted = afterwards == Afterwards::kKeep ||
                          (afterwards == Afterwards::kKeepIfStarted && status) ||
                          (room == Room::kReplaced && !status);

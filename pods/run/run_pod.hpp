@@ -67,7 +67,8 @@ struct PodFailure {
 /// the machine's resources and ports before it starts anything. Returns the exit status of
 /// Supervisor::run(). Fails with ECANCELED if the start was ended by a signal. Returns 0 at once if
 /// --replace finds the same pod running. After an error nothing of the pod is left except layers in
-/// the store and, with Afterwards::kKeep, its record and its logs.
+/// the store and, with Afterwards::kKeep or after the replacement of another pod, its record and
+/// its logs.
 std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener);
 
@@ -82,8 +83,8 @@ Result<Remains> remains_of(const PodsDirectory& pods, const PodRecord& record);
 
 /// Adopts a pod whose supervisor was killed, and supervises it to its end. The programs go on.
 /// `completed` and `settings` must be those with which the pod was run. Keeps the record of the
-/// pod. Returns the exit status of Supervisor::run(). After an error before that the pod is as
-/// before.
+/// pod. Returns the exit status of Supervisor::run(). If the pod cannot be adopted, it is as before
+/// the call.
 Result<int> adopt_pod(Completed& completed, const Settings& settings, const Listener& listener);
 
 }  // namespace ocirun::pods

@@ -26,7 +26,8 @@ class Runtime {
 
   const std::vector<std::string>& command() const { return command_; }
 
-  /// Begin a command of the runtime. Errors: those of start_program().
+  /// The functions begin_…() start a command of the runtime, and do not wait for its end. Errors:
+  /// those of start_program().
   Result<Command> begin_start(const std::string& id) const;
   /// `state` fails if there is no container of this id. owner_of() reads the answer.
   Result<Command> begin_state(const std::string& id) const;
@@ -48,17 +49,17 @@ class Runtime {
   /// Asks `state` for the pid of the container's program. Errors: the program does not run; the
   /// runtime fails.
   Result<int> find_pid(const std::string& id) const;
-  /// The pid of a container's program, which may be paused. Nothing: no program runs, by the record
-  /// or by `state`. Errors: there is no such container, and the process of the record runs; those
-  /// of find_pid().
+  /// The pid of a container's program, which may be paused. Nothing: no program runs, as the record
+  /// or `state` says, or because `state` fails and the process of the record is gone. Errors:
+  /// `state` fails, and that process may run.
   Result<std::optional<int>> find_program(const ContainerRecord& container) const;
 
   /// Sends a signal to the program. Errors: also that the program has ended.
   Result<void> kill(const std::string& id, int signal) const;
   /// Kills the container if it runs, and removes it. Does nothing if there is no such container, or
   /// if it has another bundle than `bundle` and so is somebody else's. Waits at most `patience` for
-  /// each command. Errors: the runtime cannot be started, cannot tell whose a container is that had
-  /// not been free (ContainerRecord::was_free), or cannot remove it.
+  /// each command. Errors: the runtime cannot be started, cannot remove the container, or cannot
+  /// tell whose it is, and its id was not free before (ContainerRecord::was_free).
   Result<void> remove(const ContainerRecord& container, const std::string& bundle,
                       std::chrono::seconds patience = linux::kProgramPatience) const;
 

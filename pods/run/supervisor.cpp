@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 constexpr std::chrono::seconds kPauseAfterFullDisk{1};
 
-/// The runtime's commands, beside the waits that the document or the options ask for.
+/// How long the runtime's commands may take, besides the waits that document or options ask for.
 constexpr std::chrono::minutes kCommandPatience{1};
 
 constexpr const char* kStopping = "is being stopped";  // why a pod that runs is not well

@@ -93,8 +93,8 @@ class Supervisor {
   bool is_stopping_ = false;
   std::vector<Errand> errands_;
   bool missed_child_ = false;      // a wait for children has failed
-  std::map<int, int> early_ends_;  // of unknown children, by pid, while a container is created
-  Adopted adopted_;                // they are no children of this process
+  std::map<int, int> early_ends_;  // statuses by pid, of unknown children during a `create`
+  Adopted adopted_;                // its processes are no children of this process
   PodRecord saved_;                // the record on disk
 };
 

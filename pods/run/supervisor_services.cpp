@@ -64,7 +64,7 @@ void Supervisor::regain(std::string_view what, std::string_view event) {
   services_.events.add("recovered", "", event);
 }
 
-/// Until pasta has connected the pod again, no container is ready.
+/// Takes the next step to a pasta that connects the pod again. Until then no container is ready.
 void Supervisor::follow_forwarder(Clock::time_point now) {
   Forwarder& forwarder = *services_.forwarder;
   const auto step = forwarder.go_on(now);

@@ -44,7 +44,7 @@ Result<std::vector<linux::IdMapping>> map_of_user(IdKind kind) {
 }
 
 Result<void> enter(Fd user_namespace) {
-  ignore(linux::executable_directory());  // while the path is known
+  ignore(linux::executable_directory());  // remembers the path while the kernel knows it
   if (::setns(user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the user namespace");
   return enter_own_mount_namespace();

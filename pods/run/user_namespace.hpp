@@ -12,9 +12,9 @@ namespace ocirun::pods {
 // the store has the same owner in each.
 
 /// Makes the calling process root of a new user namespace, with a mount namespace of its own. A
-/// user without such ids is root there, and has no other id. The caller must have a single thread
-/// and must not be root. Errors: newuidmap is missing or refuses; the host allows no user
-/// namespaces.
+/// user without ids in /etc/subuid and /etc/subgid is root there, and has no other id. The caller
+/// must have a single thread and must not be root. Errors: newuidmap is missing or refuses; the
+/// host allows no user namespaces.
 Result<void> become_root_of_own_namespace();
 
 /// Makes the calling process root of the user namespace of a pod, with a mount namespace of its

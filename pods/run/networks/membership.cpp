@@ -58,8 +58,8 @@ Result<NetworkRecord> running_network(const NetworkDirectory& directory) {
   return start_network(directory, std::move(record));
 }
 
-/// The number that the pod had before, if no other pod has it, else the least free number. An alias
-/// is a member too, with the number and the holder of its pod.
+/// The number that the pod already has, when it is connected again, else the least free number. An
+/// alias is a member too, with the number and the holder of its pod.
 Result<int> choose_number(const NetworkDirectory& directory, const std::vector<Member>& members,
                           const std::string& pod, const linux::ProcessIdentity& holder) {
   std::array<bool, kLastMember + 1> is_taken{};

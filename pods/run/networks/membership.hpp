@@ -79,14 +79,14 @@ class Membership {
   UniqueFd etc_, changes_;                // changes_: inotify(7) on the records of the members
   std::optional<linux::ProcessEnd> end_;  // of the network's holder; nothing: not connected
   bool is_stale_ = false;                 // /etc/hosts does not show the present members
-  bool has_failed_ = false;               // what was done last
+  bool has_failed_ = false;               // the last attempt to connect or to write /etc/hosts
   linux::Backoff backoff_;
-  Clock::time_point connected_, due_ = Clock::time_point::max();  // due_: after a failure
+  Clock::time_point connected_, due_ = Clock::time_point::max();  // due_: the next attempt
 };
 
 /// For an ordinary user, all pods of a network are in one user namespace. Calls `enter` with the
-/// holder of the network, whose user namespace the caller then enters; pid 0: no holder runs, and
-/// the caller makes a user namespace, in which this function starts the holder.
+/// holder of the network: `enter` has to enter its user namespace. With pid 0 no holder runs:
+/// `enter` has to make a user namespace, in which this function then starts the holder.
 Result<void> enter_network(const HostPath& data, const std::string& network,
                            const std::function<Result<void>(const linux::ProcessIdentity&)>& enter);
 /// Ends the holder of a network without members, and removes the network. Does nothing otherwise.

@@ -87,7 +87,7 @@ std::vector<std::string> words_of(const std::string& pasta, const std::vector<Fo
   return words;
 }
 
-/// Debian 12's pasta has one place for each port of the host.
+/// What the error of pasta may come from: Debian 12's pasta can open a port of the host only once.
 std::string hint_of(const std::vector<Forward>& forwards) {
   std::map<std::pair<std::uint16_t, Protocol>, const Forward*> first;
   for (const Forward& other : forwards) {
@@ -213,7 +213,7 @@ void Forwarder::resume(const linux::ProcessIdentity& pasta) {
   started_ = due_ = Clock::now();
   if (!linux::is_alive(pasta)) return;
   if (!linux::read_pid_file(connected_)) {
-    // Nobody opens the gate before this pasta any more.
+    // The supervisor that had the gate of this pasta has ended: the gate stays shut.
     const auto end = linux::ProcessEnd::watch(pasta);
     ignore(linux::send_signal(pasta, SIGKILL));
     if (end) ignore(end->comes_within(std::chrono::seconds(2)));

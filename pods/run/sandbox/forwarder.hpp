@@ -72,10 +72,10 @@ class Forwarder {
   bool is_filtered_;
   std::vector<Forward> forwards_;
   std::string pin_, pid_file_, said_;
-  std::string connected_;                     // the pid file, once the pod is connected
-  std::optional<linux::MessageSocket> door_;  // until the process that becomes pasta sends the gate
+  std::string connected_;                     // the path of pid_file_, once the pod is connected
+  std::optional<linux::MessageSocket> door_;  // on it, the process that becomes pasta sends gate_
   std::optional<linux::TapGate> gate_;        // while pasta starts
-  bool has_no_gate_ = false;                  // that process has failed before
+  bool has_no_gate_ = false;                  // the process has failed before it sent gate_
   Recorder record_;
   linux::Backoff backoff_;
   int pid_ = 0;  // of pasta, while it starts

@@ -28,7 +28,7 @@ class Keeper {
   static constexpr std::uint16_t program_slot(std::size_t index) {
     return static_cast<std::uint16_t>(output_slot(index) + 2);
   }
-  /// The slot of a lock of a pod with so many containers.
+  /// The slot of the lock `index` of a pod with so many `containers`.
   static constexpr std::uint16_t lock_slot(std::size_t containers, std::size_t index) {
     return static_cast<std::uint16_t>(output_slot(containers) + index);
   }

@@ -94,7 +94,8 @@ Result<UniqueFd> make_sealed_file(std::string_view text) {
   return file;
 }
 
-/// A copy of a descriptor for the program, with a number that the program gets nothing by.
+/// A copy of a descriptor for the program, under a number that no dup2(2) for the program
+/// overwrites.
 Result<UniqueFd> moved_away(Fd descriptor) {
   constexpr int kFirstFree = 10;
   UniqueFd copy(::fcntl(descriptor.value, F_DUPFD_CLOEXEC, kFirstFree));

@@ -12,7 +12,7 @@ namespace ocirun::pods {
 /// --net
 struct NetworkChoice {
   enum class Kind : std::uint8_t {
-    kDefault,     // as kPod; without pasta a loopback device only, if no port is forwarded
+    kDefault,     // as kPod; as kNone if pasta cannot work and no port is forwarded
     kPod,         // a namespace of the pod's own, connected by pasta
     kUnfiltered,  // as kPod, but pasta gets all frames
     kHost,
@@ -37,9 +37,9 @@ struct NetworkPlan {
   Network visible() const { return !own_network && path.empty() ? Network::kHost : Network::kOwn; }
 };
 
-/// Plans the network for --net, --network and the ports of the document. Errors: a port cannot be
-/// forwarded, because pasta is not installed or because --net host cannot lead a port to another
-/// one.
+/// Plans the network for --net, --network and the ports of the document. Errors: pasta is needed,
+/// and is not installed or cannot open /dev/net/tun; the path of --net cannot be opened; --net host
+/// cannot lead a port to another one.
 Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice);
 
 }  // namespace ocirun::pods

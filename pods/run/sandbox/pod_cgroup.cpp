@@ -82,7 +82,7 @@ Result<void> check_unused(const std::string& path) {
 }
 
 Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
-  // The cgroups of the containers have the rules for devices.
+  // Allows all devices here, because the cgroups of the containers have the rules.
   const cgroups::DeviceRule all{.allow = true,
                                 .type = 'a',
                                 .major = {},

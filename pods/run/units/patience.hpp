@@ -7,10 +7,10 @@
 
 namespace ocirun::pods {
 
-/// The time for --wait-ready of a service: the longest that the startup and readiness probes of a
-/// container let pass before the first of them gives up, and `least` (--wait-ready's default, or
-/// that of the kind of document) at least. The times of containers that start one after another are
-/// added up. Nothing if no container has such a probe.
+/// The time for --wait-ready of a service: how long the startup probe and then the readiness probe
+/// of a container may take until they have failed for good, and `least` at least. Takes the longest
+/// time of all containers; if one starts after another, the sum of all times. Nothing if no
+/// container has such a probe.
 std::optional<std::chrono::seconds> ready_time(const Pod& pod, std::chrono::seconds least);
 
 /// The time until a service counts as hung while it starts: `ready_within`, and five minutes for

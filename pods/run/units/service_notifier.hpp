@@ -34,11 +34,11 @@ class ServiceNotifier {
   /// Tells what is done before the containers are started, at most once a second. The service
   /// manager then waits two minutes longer for the start.
   void tell_progress(std::string_view text);
-  /// Tells that the containers are about to be started, which may take so long.
+  /// Tells that the containers are about to be started, which may take `patience`.
   void tell_starting(std::chrono::seconds patience);
   /// Tells that the pod has been started. Errors: the service manager does not read.
   Result<void> tell_ready();
-  /// Tells that the pod stops, which may take so long.
+  /// Tells that the pod stops, which may take `patience`.
   void tell_stopping(std::chrono::seconds patience);
   bool has_told_stopping() const { return is_stopping_; }
   /// Tells the state of the pod in words, if it has changed.

@@ -26,7 +26,7 @@ struct UnitPlan {
   std::vector<std::string> command;  // ExecStart; begins with the absolute path of ocirun
   std::vector<std::string> paths;    // that must be mounted before, absolute
   bool is_of_user = false;           // for the service manager of a user
-  std::string home;                  // of that user, absolute; ""
+  std::string home;                  // the absolute home directory of that user; "": none
   std::optional<std::chrono::seconds> start_limit;  // nothing: the start may take any time
   std::chrono::seconds stop_limit{0};
   std::vector<Entry> entries;    // empty: the pod starts with the machine
@@ -39,7 +39,8 @@ struct UnitFile {
   std::string text;
 };
 
-/// How the text of each unit begins: a unit that does not was written by somebody else.
+/// How the text of the unit `name` begins. A unit that begins otherwise was written by somebody
+/// else.
 std::string first_words_of_unit(const std::string& name);
 
 /// The units of a pod: its service, and for each entry a socket and the proxy behind it. Errors: a
