@@ -56,7 +56,7 @@ class Archive {
                                                       bundle::list_of(kSavedImage));
   }
 
-  /// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".
+  /// Verifies the digest of the file `name`, if the name has it: "HEX.json", or "blobs/sha256/HEX".
   Result<const Config*> config(const std::string& name) {
     if (const auto known = configs_.find(name); known != configs_.end()) return &known->second;
     OCIRUN_TRY_ASSIGN(const std::string text, documents_.read(name));

@@ -25,7 +25,7 @@ constexpr const char* kRoot = "rootfs";
 /// so that a copy has to be made.
 bool wants_copy(const Error& error) {
   switch (error.number()) {
-    case EINVAL:      // the filesystem of `upper` cannot be one
+    case EINVAL:      // the filesystem of `upper` cannot have a writable layer
     case ENODEV:      // the kernel has no overlayfs
     case EPERM:       // a user namespace before Linux 5.11
     case EOPNOTSUPP:  // no extended attributes

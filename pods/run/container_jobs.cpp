@@ -120,9 +120,9 @@ Result<void> ContainerRun::finish_removal(int status) {
   return {};
 }
 
-/// Marks the id in the record as claimed, unless `state` tells of a container of this id. Another
-/// process may then remove the container that it finds by the id, if it has our bundle. If `state`
-/// fails for another reason than that the id is free, `create` will fail too.
+/// Marks the id in the record as claimed, unless `state` tells of a container of somebody else.
+/// Another process may then remove the container that it finds by the id, if it has our bundle. If
+/// `state` fails for another reason than that the id is free, `create` will fail too.
 Result<void> ContainerRun::finish_claim(int status) {
   const auto done = command_->outcome(status);
   const Owner owner = Runtime::owner_of(

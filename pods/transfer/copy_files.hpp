@@ -19,7 +19,7 @@ using PathOpener = std::function<Result<UniqueFd>(const std::string& path, int f
 /// What is copied.
 struct CopySource {
   UniqueFd entry;    // O_PATH, never of a followed symlink
-  std::string name;  // the last component of the path; "" for a path that ends in "/", "." or ".."
+  std::string name;  // the last component of the path; "" for "/", and if that is "." or ".."
   std::string path;  // for messages
 };
 /// Opens a source. A symlink at the end of the path is the source itself.

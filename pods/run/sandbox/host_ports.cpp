@@ -131,7 +131,8 @@ std::string name_owner(const linux::Procfs& procfs, const SocketLine& socket,
   return name;
 }
 
-/// "process 123 (nginx)"; "a process of the user 33, which you may not see"; "another process".
+/// "process 123 (nginx)"; "a process of the user 33, which cannot be seen from here"; "another
+/// process".
 std::string who_has(const Forward& forward, const Target& target, const ProcessNamer& namer) {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   if (!procfs) return "another process";

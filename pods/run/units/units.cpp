@@ -11,8 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 
-/// Longer than the supervisor works without a look at its clock: the commands of the runtime for a
-/// restart may take a minute each.
+/// Far longer than the supervisor works without a look at its clock: it waits for no command.
 constexpr seconds kWatchdog{300};
 
 /// Outside of the range in which Linux chooses ports for connections (32768 to 60999).
