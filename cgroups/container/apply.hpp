@@ -15,7 +15,8 @@ namespace ocirun::cgroups {
 /// Makes the writes of a plan, in order. A write that the kernel refuses with EINVAL is tried again
 /// after the other writes of the same controller: limits that depend on each other (memory and
 /// swap, quota and period) have no order that is right both for raising and for lowering. `dropped`
-/// receives the JSON pointers of limits that this kernel no longer has (IfMissing::kDrop). An error
+/// receives the JSON pointers of limits that this kernel no longer has (IfMissing::kDrop),
+/// `handed_down` the controllers that apply_writes() had to enable (enable_controllers()). An error
 /// names the JSON pointer, the file, the value and, where the cgroup's files tell it, the reason.
 Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
                           HandedDown& handed_down, std::vector<std::string>* dropped = nullptr);
@@ -25,23 +26,23 @@ Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> wr
 Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write> writes,
                               HandedDown& handed_down, std::vector<std::string>* dropped = nullptr);
 
-/// Makes the writes that replace_values() returned, the last one first. Writes that the kernel
-/// refuses are skipped.
+/// Makes the writes that replace_values() returned, the last one first. A write that the kernel
+/// refuses is tried again after the others, and skipped if it fails three times.
 void restore_values(std::span<const Node> nodes, std::span<const Write> old_values);
 
 /// The write that restores the present content of the file of `write`. Nothing when the file cannot
-/// be read, because then it cannot be written either.
+/// be read: it does not exist, or has no content to restore (memory.reclaim).
 std::optional<Write> old_value(const Directory& directory, const Write& write);
 
-/// The value that makes `file`, whose content is `text` now, read as `text` again after `value` was
-/// written. For files with one line for each device, like io.max, this is the line of the device
-/// that `value` names, or the value that clears that line.
+/// The value that undoes a write of `value` to `file`: after both writes, the content of `file` is
+/// `text` again, as it is now. For files with one line for each device, like io.max, this is the
+/// line of the device that `value` names, or the value that clears that line.
 std::string restoring_value(std::string_view file, std::string_view text, std::string_view value);
 
 /// v1: a cgroup can have no more real-time runtime than its ancestors, and a new cgroup has none.
 /// Adds `runtime`, the runtime that a container asks for (in microseconds of its cpu.rt_period_us),
-/// to the parents that belong to ocirun: /ocirun and below. Whoever named another parent has to
-/// give it runtime.
+/// to the parents that belong to ocirun: /ocirun and below. Does nothing for a cgroup elsewhere:
+/// whoever named its path in cgroupsPath has to give runtime to its parents.
 void make_room_for_realtime(const Node& node, std::string_view runtime);
 
 }  // namespace ocirun::cgroups

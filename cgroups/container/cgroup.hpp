@@ -39,7 +39,7 @@ class Cgroup {
 
   /// Without `answer`, refused device rules are an error of create() and restrict_devices().
   void on_refused_devices(OnRefusedDevices answer) { refused_devices_ = std::move(answer); }
-  /// Without a listener, apply() and update() drop such limits silently.
+  /// Without a listener, apply() and update() say nothing of limits that this kernel no longer has.
   virtual void on_dropped_limit(OnDroppedLimit listener) = 0;
 
  protected:
@@ -109,9 +109,9 @@ class Cgroup {
   virtual std::uint64_t oom_kills() const = 0;
   /// Kills the remaining processes and removes the cgroup with all nested cgroups; while the kernel
   /// says EBUSY, tries again for at most 10 s. Then removes the empty parents that any container
-  /// of ocirun made, and /ocirun, and disables the controllers that create() enabled above them. A
-  /// missing cgroup is no error. After a failed create() this does nothing, because an existing
-  /// cgroup is then another container's.
+  /// of ocirun made, and /ocirun, and disables the controllers that create(), apply() and update()
+  /// enabled above them. A missing cgroup is no error. After a failed create(), destroy() does
+  /// nothing, because an existing cgroup is then another container's.
   virtual Result<void> destroy() = 0;
   virtual const Record& record() const = 0;
 };

@@ -154,8 +154,8 @@ void add_tests(Program& program, std::span<const DeviceRule> rules, Label& match
   }
 }
 
-/// The tests and the decision of `rules`, which decide the same, so that their order does not
-/// matter. Returns whether the program ends here for every device of the type.
+/// Adds the tests and the decision of `rules`. All of `rules` decide the same, so their order does
+/// not matter. Returns whether the program ends here for every device of the type.
 bool add_group(Program& program, std::span<const DeviceRule> rules) {
   const auto is_for_all = [](const DeviceRule& rule) { return !rule.major && !rule.minor; };
   if (std::ranges::any_of(rules, is_for_all)) {
@@ -170,8 +170,8 @@ bool add_group(Program& program, std::span<const DeviceRule> rules) {
   return false;
 }
 
-/// The rules for the devices of one type, from the last rule to the first. The first rule of
-/// `complete` is for all devices, and answers at the end.
+/// Adds the rules for the devices of one type, from the last rule to the first. The first rule of
+/// `complete` is for all devices, and gives the answer where no other rule has decided.
 void add_type(Program& program, std::span<const DeviceRule> complete, char type) {
   std::vector<DeviceRule> rules;
   std::ranges::copy_if(complete.subspan(1), std::back_inserter(rules),

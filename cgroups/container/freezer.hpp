@@ -20,7 +20,8 @@ Result<FreezerState> read_freezer(std::span<const Node> nodes);
 bool is_frozen(const Node& node);
 /// Whether a cgroup that was made just now is frozen: an ancestor is, or is being frozen.
 bool is_frozen_from_the_start(const Node& node);
-/// Thaws every nested cgroup too: processes that the container froze itself could not die.
+/// v1: thaws the cgroup and all nested ones, because a process that the container has frozen itself
+/// could not die. Does nothing on v2, where SIGKILL ends a frozen process too.
 Result<void> thaw_all(std::span<const Node> nodes);
 
 }  // namespace ocirun::cgroups

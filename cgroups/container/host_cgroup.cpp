@@ -82,9 +82,9 @@ Host HostCgroup::host() const {
               }};
 }
 
-// Whether the existing cgroup is left over from an ended container. A left-over cgroup still has
-// the limits of the ended container. After a write to cgroup.kill, some kernels also kill the
-// processes that are cloned into the cgroup later.
+// Whether the existing cgroup is left over from an ended container. create_node() makes such a
+// cgroup anew: it still has the limits of the ended container, and after a write to cgroup.kill,
+// some kernels also kill the processes that are cloned into the cgroup later.
 bool HostCgroup::is_left_over() {
   if (!is_left_over_) is_left_over_ = !read_mark(record_).value_or(Mark{}).text.empty();
   return *is_left_over_;

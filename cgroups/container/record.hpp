@@ -22,7 +22,7 @@ struct Record {
   std::vector<std::string>
       created_parents;  // directories that create() made above `directories`, deepest first
   std::vector<std::pair<std::string, std::string>> handed_down =
-      {};  // controller and directory: those that we enabled there (unified hierarchy)
+      {};  // a controller, and the directory in whose cgroup.subtree_control ocirun enabled it
   std::string unit = {};       // the scope that systemd made for the cgroup, "" without systemd
   bool user_instance = false;  // the scope is of an ordinary user's systemd
   friend bool operator==(const Record&, const Record&) = default;
@@ -39,7 +39,7 @@ std::vector<Node> nodes_of(const Record& record);
 /// As nodes_of(), but only the nodes that can freeze the cgroup: that of the controller freezer,
 /// and that of the unified hierarchy.
 std::vector<Node> nodes_with_freezer(const Record& record);
-/// The directories above those of `record` that do not exist yet, deepest first.
+/// The missing parents of each directory in `record.directories`, deepest first.
 std::vector<std::string> missing_parents(const Record& record);
 /// Checks a record that another user, `owner`, wrote. Its directories must be the ones that
 /// `layout` gives for its path, and the existing ones must belong to `owner`. The returned record
@@ -49,11 +49,11 @@ std::vector<std::string> missing_parents(const Record& record);
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 
 // A container's cgroup carries a mark that says which container it belongs to. `create` learns from
-// it that an existing empty cgroup is left over. `delete` needs it when a cgroup of the recorded
-// path exists, and when no state file says where the cgroup is. The mark is an extended attribute
-// in the first hierarchy of the record. Written by root of the host, it is a trusted.* attribute,
-// which only root of the host can write. Written by any other user, it is a user.* attribute (Linux
-// 5.7), which the container can write as well.
+// it that an existing empty cgroup is left over. `delete` learns from it whose a cgroup at the
+// recorded path is, and finds the cgroup by it when no state file says the path. The mark is an
+// extended attribute of the cgroup in the first hierarchy of the record. Written by root of the
+// host, it is a trusted.* attribute, which only root of the host can write. Written by any other
+// user, it is a user.* attribute (Linux 5.7), which the container can write as well.
 
 /// Marks the cgroup with `text`. Errors: the kernel has no such attributes; `text` is too long
 /// for one (64 KiB); EACCES: the cgroup is closed to the caller.
