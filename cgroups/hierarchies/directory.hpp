@@ -26,7 +26,7 @@ struct Mark {
 
 /// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink). Its
 /// files are opened relative to that descriptor, wherever the directory is mounted. In cgroups/,
-/// only this file makes raw system calls with names; all of them are names in cgroupfs.
+/// only directory.cpp makes raw system calls on file names; all of them are names in cgroupfs.
 class Directory {
  public:
   static Result<Directory> open(const std::string& path);
@@ -73,8 +73,8 @@ class Directory {
 Result<UniqueFd> open_file_of(const std::string& path, const std::string& file, int flags);
 
 /// Whether make_directory() made the cgroup. The first access to a file of a new cgroup is slow,
-/// because the kernel makes an inode. Callers read the parent's file instead where both say the
-/// same.
+/// because the kernel makes an inode. After kNew, callers read the file of the parent instead if it
+/// says the same.
 enum class Made { kNew, kExisted };
 /// mkdir(2), mode 0755.
 Result<Made> make_directory(const std::string& path);
@@ -90,11 +90,11 @@ Result<void> write_mark(const std::string& path, const std::string& text);
 void note_as_made(const std::string& path);
 bool is_noted_as_made(const std::string& path);
 
-/// The owner of the cgroup directory at a path; nothing if the path does not exist. Errors: it is
-/// on another filesystem, or is no directory.
 struct Found {
   std::uint32_t owner = 0;
 };
+/// The owner of the cgroup directory `path`; nothing if there is none. Errors: `path` is on another
+/// filesystem, or is no directory.
 Result<std::optional<Found>> find_directory(const std::string& path);
 
 /// Whether nothing has the name `path`. False if the kernel refuses the look-up for another reason.

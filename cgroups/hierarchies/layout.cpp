@@ -104,7 +104,8 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
 
 namespace {
 
-// In another cgroup namespace a mount may show more than the namespace (root "/..").
+// usual_layout() is for the initial cgroup namespace alone: in another one, a mount may show more
+// than the namespace (root "/..").
 bool is_in_initial_cgroup_namespace(const linux::Procfs& procfs) {
   const auto namespaces = procfs.open_file("self/ns", O_PATH | O_DIRECTORY);
   if (!namespaces) return false;
@@ -112,7 +113,7 @@ bool is_in_initial_cgroup_namespace(const linux::Procfs& procfs) {
   return own && *own == "cgroup:[4026531835]";  // PROC_CGROUP_INIT_INO of the kernel
 }
 
-// A bind of a part of the hierarchy has another inode.
+// Whether `directory` is the root of the hierarchy. A bind of a part of it has another inode.
 bool is_root_of_v2(Fd directory) {
   constexpr ino_t kRootInode = 1;
   const auto filesystem = linux::sys::fstatfs(directory);

@@ -71,9 +71,9 @@ bool owns_hierarchies(const Layout& layout);
 
 /// The cgroup below which a caller who is not the host's root may make others (cgroups(7),
 /// delegation): the parent of the caller's cgroup, else the caller's own. A cgroup is delegated if
-/// the caller owns its directory; if owns_hierarchies(), systemd must have marked it too. A path
-/// below the mount point of the only hierarchy, and never that mount point. Nothing if the host has
-/// a hierarchy of v1, or no cgroup is delegated to the caller.
+/// the caller owns its directory; if owns_hierarchies(), systemd must have marked it too. Returns a
+/// path below the mount point of the only hierarchy, and never that mount point. Returns nothing if
+/// the host has a hierarchy of v1, or no cgroup is delegated to the caller.
 std::optional<std::string> delegated_cgroup(const Layout& layout);
 
 /// Frees the cgroup of a service for cgroups below it. If systemd has delegated the caller's cgroup

@@ -48,8 +48,8 @@ const Node* find_v1(std::span<const Node> nodes, std::string_view controller);
 std::string parent_of(const std::string& path);
 
 /// Makes the node's directory and its missing parents. The paths of the new parents are added to
-/// `created_parents`, deepest first. Other processes may remove an empty parent meanwhile: retried
-/// a bounded number of times.
+/// `created_parents`, deepest first. Where another process removes an empty parent meanwhile,
+/// make_node() tries again, a bounded number of times.
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents);
 
 /// v1: a new cpuset has no CPU and no memory node, and no process can join it. Copies both from the
