@@ -150,7 +150,7 @@ Result<std::vector<Write>> plan(const Resources& resources, const Host& host) {
 
 namespace {
 
-// <cmath> would add libm's tables to the program for a single formula.
+// std::log2() and std::pow() would add libm's tables to the program for a single formula.
 
 // atanh(t) = t + t³/3 + t⁵/5 …, to the last bit of a double for t <= 1/3.
 constexpr double atanh_series(double t) {

@@ -15,7 +15,7 @@ namespace ocirun::cgroups {
 /// How a write reacts to a missing file or a missing controller.
 enum class IfMissing {
   kError,
-  kPassOver,  // the value is "no limit", or another write sets the same limit
+  kPassOver,  // the write is skipped: it asks for no limit, or another write sets the same limit
   // The kernel no longer has this limit: the container runs without it, and the caller is
   // told (OnDroppedLimit). The value is read back after the write, because some kernels accept the
   // write and ignore it.
@@ -24,7 +24,7 @@ enum class IfMissing {
 
 /// One value for one file. A field of linux.resources becomes one or more writes.
 struct Write {
-  std::string controller;  // whose hierarchy; "" for the unified hierarchy's own files
+  std::string controller;  // the file's; "" for a file of no controller, such as cgroup.max.depth
   std::string file;
   std::string value;
   std::string pointer;  // of the field, "/linux/resources/memory/limit"

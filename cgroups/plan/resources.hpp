@@ -28,7 +28,7 @@ struct Memory {  // bytes; -1 is "unlimited"
 /// The quotas that the kernel takes, in microseconds: the greatest is MAX_BW, since Linux 5.8.
 inline constexpr std::int64_t kLeastQuota = 1000, kMostQuota = (std::int64_t{1} << 44) - 1;
 inline constexpr std::uint64_t kUsualPeriod = 100'000;  // microseconds
-/// The quota for so many CPUs, at least and at most what the kernel takes, in kUsualPeriod.
+/// The quota that gives `cpus` CPUs in each kUsualPeriod, from kLeastQuota to kMostQuota.
 std::int64_t quota_of(double cpus);
 
 struct Cpu {
