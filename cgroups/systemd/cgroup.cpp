@@ -114,7 +114,7 @@ Result<HeldScope> SystemdCgroup::start_annotated(std::vector<UnitProperty> prope
   auto held = HeldScope::start(instance(), record().unit, all);
   if (held || annotated_.properties.empty() || !held.error().message().contains("systemd refuses"))
     return held;
-  // A user knows annotations, not properties.
+  // The error names the annotation: a user knows annotations, not properties.
   if (const UnitProperty* unknown = named_by(held.error()))
     return std::unexpected(std::move(held).error().within(pointer_of(*unknown)));
   for (std::size_t i = properties.size(); i < all.size(); ++i) {

@@ -24,9 +24,9 @@ struct ScopeRequest {
 };
 
 /// A cgroup that systemd makes, as a transient scope with Delegate=yes. Within it
-/// ocirun works as in any other cgroup: it writes those values to the files that systemd does not
-/// manage, would round, or does not know. create() and update() also set the limits as properties
-/// of the scope, because a `daemon-reload` overwrites the files with systemd's properties.
+/// ocirun works as in any other cgroup: it writes all limits to the files, because systemd rounds
+/// some values and does not know others. create() and update() also set the limits as properties of
+/// the scope, because a `daemon-reload` overwrites the files with systemd's properties.
 class SystemdCgroup final : public Cgroup {
  public:
   explicit SystemdCgroup(Record record);
@@ -90,7 +90,7 @@ class SystemdCgroup final : public Cgroup {
   std::vector<UnitProperty> later_;  // properties that create() leaves to apply()
   std::optional<HeldScope> held_;
   bool not_ours_ = false;        // create() failed: an existing scope is another container's
-  mutable bool by_bus_ = false;  // systemd moves processes in: we may not
+  mutable bool by_bus_ = false;  // adopt() has systemd move the process in: ocirun may not
 };
 
 /// Refuses an instance that manages no cgroups on this host: the instance of an ordinary user on

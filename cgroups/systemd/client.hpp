@@ -31,8 +31,8 @@ Result<SystemdManager> find_systemd(SystemdInstance instance);
 class HeldScope {
  public:
   /// Calls `StartTransientUnit`, and returns when the scope runs. A unit of that name that has
-  /// failed or ended is reset first. Errors: a unit of that name is active; systemd refuses a
-  /// property.
+  /// failed, has ended or is ending is reset first. Errors: a unit of that name is active; systemd
+  /// refuses a property.
   static Result<HeldScope> start(SystemdInstance instance, const std::string& unit,
                                  const std::vector<UnitProperty>& properties);
   HeldScope(HeldScope&& other) noexcept;

@@ -23,8 +23,8 @@ std::vector<UnitProperty> limit_properties(std::span<const Write> writes, Cgroup
                                            std::uint64_t period = 100'000);
 
 /// The device rules of v1 as properties. Without them, systemd would undo the rules of ocirun at
-/// daemon-reload. Errors: rules that systemd cannot express: denials after "allow all", and any
-/// major number with a given minor number.
+/// daemon-reload. Errors: rules that systemd cannot express: denials after "allow all", and a minor
+/// number without a major number.
 Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> rules);
 
 /// The properties that every scope has: its slice, delegation, accounting, no default dependencies.

@@ -14,8 +14,8 @@
 
 namespace ocirun::cgroups {
 
-/// Reads the next field of a message, of type 's' or 'o'. The text lives as long as the message. A
-/// typed sd_bus_message_read_basic(3), which takes a pointer to anything.
+/// Reads the next field of a message, of type 's' or 'o'. The text lives as long as the message.
+/// Gives a type to the pointer that sd_bus_message_read_basic(3) takes as a void*.
 inline int read_text(sd_bus_message* message, char type, const char*& text) {
   return sd_bus_message_read_basic(message, type, static_cast<void*>(&text));
 }

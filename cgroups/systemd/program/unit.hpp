@@ -11,11 +11,11 @@ namespace ocirun::cgroups {
 /// "252 /user.slice/…": systemd's version, and the cgroup of its root slice.
 Result<std::string> describe_manager(const Bus& bus);
 /// Starts a transient scope with `pid` in it and waits until it runs. Returns the scope's cgroup.
-/// Removes a unit of that name that has failed or is ending. Error: EEXIST if such a unit is
-/// active.
+/// Removes a unit of that name that has failed, has ended or is ending. Error: EEXIST if a unit of
+/// that name is active.
 Result<std::string> start_scope(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties, int pid);
-/// Starts a transient slice and waits until it runs. Returns the slice's cgroup.
+/// Like start_scope(), for a transient slice. Returns the slice's cgroup.
 Result<std::string> start_slice(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties);
 Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
