@@ -12,12 +12,12 @@
 
 namespace ocirun::hooks {
 
-/// The conditions under which hooks run. All hooks of a phase have the same ones.
+/// The conditions under which hooks run. All hooks of a phase share one Context.
 struct Context {
-  std::string state = {};   // the state document on its stdin, then end of file (H-7)
+  std::string state = {};   // the state document on the hook's stdin, then end of file (H-7)
   HostPath directory = {};  // the working directory; "/" if it cannot be entered
   Fd directory_itself =
-      Fd{};  // the working directory as a descriptor, instead of the path; -1: none
+      Fd{};  // the working directory as a descriptor, which counts before `directory`; -1: none
   /// The environment of a hook without `env` (H-4). Absent: the caller's.
   std::optional<std::vector<std::string>> default_env = {};
   /// Gets warnings for the operator while the hook runs; may be empty.
