@@ -18,8 +18,8 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
 /// Cgroup::freezer_state() without a Cgroup: opens only the hierarchies that have a freezer.
 /// Errors: those of open_cgroup(), for these hierarchies; the cgroup does not exist.
 Result<FreezerState> freezer_state_of(const Record& record);
-/// `--cgroup-manager=disabled`: every operation does nothing and succeeds, but watch_oom() fails. The
-/// container's processes stay in the cgroup of the runtime's caller.
+/// `--cgroup-manager=disabled`: every operation does nothing and succeeds, but watch_oom() fails.
+/// The container's processes stay in the cgroup of the runtime's caller.
 std::unique_ptr<Cgroup> disabled_cgroup();
 
 }  // namespace ocirun::cgroups

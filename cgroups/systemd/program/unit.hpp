@@ -15,7 +15,7 @@ Result<std::string> describe_manager(const Bus& bus);
 /// that name is active.
 Result<std::string> start_scope(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties, int pid);
-/// Like start_scope(), for a transient slice. Returns the slice's cgroup.
+/// Like start_scope(), for a transient slice, which has no process. Returns the slice's cgroup.
 Result<std::string> start_slice(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties);
 Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
