@@ -59,7 +59,8 @@ inline Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/// Reads and writes of the open file fail with EAGAIN instead of waiting.
+/// Sets O_NONBLOCK: reads and writes of the open file fail with EAGAIN instead of waiting, also
+/// those by other descriptors of the open file.
 inline Result<void> set_nonblocking(Fd fd) {
   const int flags = ::fcntl(fd.value, F_GETFL);
   if (flags >= 0 && ::fcntl(fd.value, F_SETFL, flags | O_NONBLOCK) == 0) return {};

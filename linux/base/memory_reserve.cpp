@@ -14,7 +14,7 @@ constexpr std::size_t kReserve = 256 * 1024;
 std::unique_ptr<char[]> reserve;
 
 void give_reserve_back() {
-  // Of several threads that run out of memory at once, one gets the handler back.
+  // Of several threads that run out of memory at once, the first one frees the reserve.
   if (std::set_new_handler(nullptr) != nullptr) reserve.reset();
   throw std::bad_alloc();
 }

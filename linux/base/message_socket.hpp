@@ -54,8 +54,9 @@ class MessageSocket {
   /// without a byte).
   Result<Packet> receive() const;
 
-  /// Moves all later packets by these calls, without descriptors. With kWrite, sending to a closed
-  /// end raises SIGPIPE.
+  /// Sets the calls for all later packets. With kWrite, write(2) sends each packet without
+  /// descriptors, and raises SIGPIPE if the other end is closed; sendmsg(2) still sends the packets
+  /// with descriptors. With kRead, no descriptors arrive.
   void talk_by(SendBy send_by, ReceiveBy receive_by) {
     send_by_ = send_by;
     receive_by_ = receive_by;

@@ -9,8 +9,8 @@
 
 namespace ocirun::linux {
 
-/// One row of a table that maps names in config.json to the kernel's numbers. The tables are
-/// constexpr arrays, so that no constructor runs at start-up.
+/// One row of a table that maps names in config.json or on a command line to values, such as the
+/// kernel's numbers. The tables are constexpr arrays, so that no constructor runs at start-up.
 template <typename T>
 struct Named {
   std::string_view name;

@@ -12,15 +12,15 @@
 namespace ocirun::linux {
 namespace {
 
-// As a descriptor: none. As flags: unknown ones.
+// An argument that no call accepts: it is no descriptor, and has unknown flags.
 constexpr unsigned long kNone = ~0UL;
 
-/// The kernel answers `arguments` with EINVAL, or keyctl(2) with EOPNOTSUPP.
+/// A call that changes nothing: to `arguments` the kernel answers EINVAL (keyctl(2): EOPNOTSUPP).
 struct Question {
   long call;
   const char* name;
   std::array<unsigned long, 5> arguments;
-  bool looks_at_rights_first = false;  // the kernel's EPERM, without the right to mount
+  bool looks_at_rights_first = false;  // without the right to mount, the kernel answers EPERM
 };
 
 constexpr std::array kQuestions{

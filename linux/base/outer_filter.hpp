@@ -10,8 +10,9 @@ namespace ocirun::linux {
 /// Whether a seccomp filter outside of ocirun answers the system call `call` (SYS_…) with EPERM, as
 /// filters of container engines and SystemCallFilter= of systemd do. Asks with arguments that the
 /// kernel answers with another error, so nothing changes; errno stays too. To be called only after
-/// the call has failed with EPERM: usual containers pay nothing. False for a call that the table in
-/// the source does not have, and where the caller may not mount and the call tells only that.
+/// the call has failed with EPERM: usual containers pay nothing. False for a call that the source's
+/// table kQuestions does not have, and for a call that the kernel itself refuses with EPERM because
+/// the caller may not mount.
 bool is_filtered(long call);
 
 /// "a seccomp filter outside of ocirun refuses fsopen …": the refused call, and the remedy.
@@ -21,8 +22,8 @@ std::string describe_filtered(long call);
 /// ENOSYS, with a frame that names the call: callers go on as on a kernel without the call.
 std::unexpected<Error> failed_call(long call, std::string_view what);
 
-/// errno after a failed unshare(2) or setns(2), as failed_call(): a caller that may mount may also
-/// make and join namespaces.
+/// Like failed_call(), after a failed unshare(2) or setns(2), which `name` names. EPERM is that of
+/// an outer filter if the caller may mount: such a caller may also make and join namespaces.
 std::unexpected<Error> failed_namespace_call(std::string_view name, std::string_view what);
 
 /// What an error says of a call that is absent: `since`, the kernel's version, or that an outer
