@@ -68,7 +68,7 @@ class LinkWalk {
   int links_ = 0;
 };
 
-/// The "user_id=" option of the FUSE filesystem with that device number.
+/// The "user_id=" option of the FUSE filesystem with the device number `device`.
 std::optional<std::uint32_t> server_of(dev_t device) {
   constexpr std::string_view kOption = "user_id=";
   const auto procfs = Procfs::open(Procfs::Subset::kProcesses);
