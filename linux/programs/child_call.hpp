@@ -12,7 +12,7 @@ namespace ocirun::linux {
 /// A child process that calls a function.
 struct ChildCall {
   Child child;
-  UniqueFd report;  // of the function's error; readable when the child has reported or ended
+  UniqueFd report;  // a pipe for the error of the function; readable at the error or the end
 };
 
 /// Starts a child process that calls `act`. The caller must have a single thread, and must call
@@ -21,8 +21,9 @@ Result<ChildCall> start_in_child(const std::function<Result<void>()>& act);
 /// Waits for the end of the child. `doing` names the act in messages ("work on the pod"). Errors:
 /// those of the function; the child was killed.
 Result<void> outcome_of(const ChildCall& call, std::string_view doing);
-/// The same for a child that the caller has waited for: `status` is that of waitpid(2). The error
-/// of the function must be shorter than a pipe takes (64 KiB).
+/// Like the other outcome_of(), for a child that the caller has waited for: `status` is that of
+/// waitpid(2). The error of the function must fit into a pipe (64 KiB): the child would otherwise
+/// wait for a reader, and not end.
 Result<void> outcome_of(const ChildCall& call, int status, std::string_view doing);
 
 /// Calls `act` in a child process, and waits for the end of the child. For an act that changes the

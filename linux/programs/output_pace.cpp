@@ -23,8 +23,8 @@ OutputPace::Reading OutputPace::host_clocks() {
 
 bool OutputPace::has_time_left() const { return clocks_().time - begun_.time < kLongestReading; }
 
-// A reading that waits for a slow disk keeps the CPU free, and the supervisor from all else. So the
-// rest is also at least as long as the reading.
+// A reading that waits for a slow disk uses no CPU, but keeps the supervisor from all other work.
+// So the rest is also at least as long as the reading.
 void OutputPace::end() {
   const Reading now = clocks_();
   const std::chrono::nanoseconds work = now.cpu - begun_.cpu;

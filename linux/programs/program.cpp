@@ -51,7 +51,8 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
   fall(fmt::format("{}: {}", arguments.front(), errno_text(errno)));
 }
 
-/// Reads the present bytes, keeps the first ones, and returns whether more may come.
+/// Reads the present bytes, and appends them to `text` up to kMostError bytes. Returns whether more
+/// may come.
 bool read_some(Fd stream, std::string& text) {
   std::array<char, 4096> piece;
   const ssize_t count = ::read(stream.value, piece.data(), piece.size());

@@ -29,22 +29,23 @@ Result<Child> start_program(std::span<const std::string> arguments, const Stream
 
 /// Starts a program that outlives the caller. Calls `record` with the identity of the process
 /// before the program is executed, so that the process can be found even if the caller is killed.
-/// The process then calls `prepare`, if that is given; its error goes to the program's standard
-/// error. Errors: those of start_program(); that of `record`, after which the program is not
-/// executed.
+/// The process then calls `prepare`, if that is given; an error of `prepare` goes to the program's
+/// standard error. Errors: those of start_program(); that of `record`, after which the program is
+/// not executed.
 Result<Child> start_recorded_program(
     std::span<const std::string> arguments, const Streams& streams,
     const std::function<Result<void>(const ProcessIdentity&)>& record,
     const std::function<Result<void>()>& prepare = nullptr);
 
-/// The longest time that a program of run_program() or end_of() may take, where no other is given.
+/// The longest time that a program of run_program() or end_of() may take by default.
 inline constexpr std::chrono::seconds kProgramPatience{60};
 
 /// Waits for the end of a program. Returns the status of waitpid(2). Errors: the program takes
 /// longer than `patience`, and was killed.
 Result<int> end_of(Child& child, std::chrono::milliseconds patience = kProgramPatience);
 
-/// Reads a stream to its end or until `deadline`, at most 64 KiB. Strips line breaks at the end.
+/// Reads a stream to its end or until `deadline`. Returns the first 64 KiB, without line breaks at
+/// the end.
 std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline);
 
 /// Runs a program to its end. Errors: those of start_program() and end_of(); the program has
