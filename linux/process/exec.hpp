@@ -38,7 +38,7 @@ void close_descriptors_from(int first);
 /// Sets close-on-exec for every descriptor from `first` on; before Linux 5.11 only for the next
 /// 1,024.
 void close_descriptors_on_exec(int first);
-/// Closes every descriptor above 2 that is not in `keep`, in the same way.
+/// Like close_descriptors_from(), for every descriptor above 2 that is not in `keep`.
 void close_descriptors_but(std::span<const Fd> keep);
 
 /// The arguments and the environment that execve(2) gave this process. The kernel has put both into
@@ -59,7 +59,7 @@ class CommandLine {
  private:
   char* words_ = nullptr;
   std::size_t words_size_ = 0;  // bytes, with the last NUL
-  std::size_t size_ = 0;        // of both
+  std::size_t size_ = 0;        // bytes of the arguments and the environment
 };
 
 }  // namespace ocirun::linux

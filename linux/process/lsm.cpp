@@ -132,8 +132,9 @@ namespace {
 
 constexpr unsigned kPossessorAll = 0x3F000000;  // keyctl_setperm(3): KEY_POS_ALL
 
-/// Whether a filter refuses the other calls of keyrings too. The container inherits the filter, so
-/// it cannot use its caller's session keyring, in which it stays. The kernel itself answers EFAULT.
+/// Whether a filter refuses add_key(2) and request_key(2) too, which the kernel itself answers with
+/// EFAULT. The container inherits the filter: it keeps its caller's session keyring, but no call of
+/// the container can use that keyring.
 bool no_call_reaches_keyrings() {
   const auto is_refused = [](long call) {
     return ::syscall(call, nullptr, nullptr, nullptr, 0, 0) < 0 &&

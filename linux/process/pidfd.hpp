@@ -59,7 +59,8 @@ Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
 /// has not asked, or the kernel does not tell (before Linux 6.15).
 std::optional<int> status_after_end(Fd pidfd);
 
-/// Waits for the end of a process by its pidfd; before Linux 5.3 by polling.
+/// Waits for the end of a process by its pidfd. Where there are no pidfds (before Linux 5.3, or a
+/// seccomp filter refuses them), polls.
 class ProcessEnd {
  public:
   /// Errors: ESRCH: the process has ended already; ENFILE, EMFILE, ENOMEM.
@@ -81,7 +82,7 @@ class ProcessEnd {
   ProcessEnd(const ProcessIdentity& process, UniqueFd pidfd)
       : process_(process), pidfd_(std::move(pidfd)) {}
   ProcessIdentity process_;
-  UniqueFd pidfd_;  // empty before Linux 5.3
+  UniqueFd pidfd_;  // empty where there are no pidfds
 };
 
 /// Waits at most `patience` for the end of the process; false if it still runs then. Errors:

@@ -75,14 +75,14 @@ class Stack {
 }
 
 /// Runs in the child. The parent sleeps until execve(2) or _exit(2), so both may use the same heap.
-/// AddressSanitizer is off: the function never returns, so the marks of its frame would stay in the
+/// AddressSanitizer is off: the function never returns, so its frame would stay poisoned in the
 /// parent's memory.
 [[gnu::no_sanitize_address]] int become(void* given) {
   auto& request = *static_cast<Request*>(given);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (is_orphan(request)) ::_exit(127);
   ::setsid();
-  // Below a lower limit, place() would find no free number.
+  // place() comes before setrlimit(2): below a lower limit it would find no free number.
   if (place(request.descriptors) &&
       (request.open_files == nullptr || ::setrlimit(RLIMIT_NOFILE, request.open_files) == 0)) {
     reset_signals();

@@ -17,7 +17,7 @@ namespace ocirun::linux {
 /// In what a program differs from its caller.
 struct ProgramChanges {
   unsigned namespaces = 0;             // CLONE_NEW*: the kinds that are made for the program
-  const rlimit* open_files = nullptr;  // its RLIMIT_NOFILE
+  const rlimit* open_files = nullptr;  // the program's RLIMIT_NOFILE; nullptr: the caller's
 };
 
 /// Starts a program as a child of the caller, without a copy of the caller's memory (CLONE_VM,
@@ -44,8 +44,8 @@ struct ProgramEnd {
   std::string output;  // the first bytes of its output
 };
 
-/// Reads what `child` writes to the pipe `output`, keeps the first `kept` bytes, and waits for its
-/// end. The child is killed after kProgramSilence without a byte and without its end. Errors:
+/// Reads what `child` writes to the pipe `output`, keeps the first `kept` bytes, and waits for the
+/// end of `child`. Kills a child that neither writes nor ends for kProgramSilence. Errors:
 /// ETIMEDOUT (`name` did not end); the error of `interrupt`. In both cases the child was killed.
 Result<ProgramEnd> await_program(Child child, Fd output, std::size_t kept, const std::string& name,
                                  const Interrupt& interrupt = {});
