@@ -34,8 +34,8 @@ namespace {
 constexpr char kName[] = "ocirun";
 constexpr mode_t kMode = S_IRUSR | S_IXUSR | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH;
 
-// Of a child in namespaces of its own: every process has a /proc, and no file in it is needed
-// after the copy has begun.
+// Where copy_by_mount() mounts the tmpfs, in the mount namespace of a child: every host has this
+// directory, and no file in it is needed after the copy has begun.
 constexpr char kPlace[] = "/proc";
 
 Result<void> write_copy(Fd directory, Fd executable) {
@@ -46,7 +46,7 @@ Result<void> write_copy(Fd directory, Fd executable) {
   return copy_content(executable, copy, static_cast<std::size_t>(status.st_size));
 }
 
-/// With the mount API of Linux 5.2, which mounts nothing into any mount namespace.
+/// Makes the copy by the mount API of Linux 5.2, which attaches the tmpfs to no mount namespace.
 Result<UniqueFd> copy_by_mount_api(Fd executable) {
   OCIRUN_TRY_ASSIGN(const UniqueFd filesystem, within(sys::fsopen("tmpfs"), "make a tmpfs"));
   OCIRUN_TRY(
@@ -62,8 +62,8 @@ Result<UniqueFd> copy_by_mount_api(Fd executable) {
   return sys::openat(mount, kName, O_RDONLY | O_NOFOLLOW);
 }
 
-/// With mount(2), in a mount namespace that ends with the calling process. The mount is detached
-/// then.
+/// Makes the copy by mount(2), in a mount namespace that ends with the calling process. The end of
+/// the namespace detaches the tmpfs.
 Result<UniqueFd> copy_by_mount(Fd executable) {
   OCIRUN_TRY(within(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr),
                     "make the mounts private"));
@@ -81,7 +81,8 @@ Result<void> write_own(const char* path, const std::string& text) {
   return within(sys::write_once(file, text), path);
 }
 
-/// Enters namespaces in which the caller may mount. The files of the tmpfs need the caller's ids.
+/// Enters namespaces in which the caller may mount. A new user namespace maps the caller's ids,
+/// which own the files of the tmpfs.
 Result<void> enter_own_namespaces() {
   if (::unshare(CLONE_NEWNS) == 0) return {};
   const uid_t user = ::geteuid();

@@ -86,7 +86,8 @@ char* append(char* end, const char* text) {
   return end;
 }
 
-// A wrong `true` only costs time. After a wrong `false`, main() makes the copy in memory.
+// Whether the command may be create, run or exec, which run from an image. A wrong `true` only
+// costs time. After a wrong `false`, main() makes the copy in memory.
 bool may_enter_a_namespace(const char* const* argv) {
   for (; *argv != nullptr; ++argv) {
     if (equal(*argv, "pod")) return false;  // `ocirun pod` has commands of the same names

@@ -46,8 +46,8 @@ std::string& told_directory() {
   return directory;
 }
 
-/// Also unsets the variable: a hook inherits the environment, and an ocirun that the hook runs
-/// would trust the variable.
+/// Takes the directory from kDirectoryVariable, and unsets the variable: a hook inherits the
+/// environment, and an ocirun that the hook runs would trust the variable.
 void learn_directory() {
   if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
   ::unsetenv(kDirectoryVariable);

@@ -80,8 +80,8 @@ Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t si
   return {};
 }
 
-// Removes all images but the newest. The kernel keeps a removed image for the processes that run
-// from it.
+// Removes all images but the kMostImages newest ones. The kernel keeps a removed image for the
+// processes that run from it.
 Result<void> remove_oldest(Fd directory) {
   std::vector<std::tuple<time_t, long, std::string>> images;
   OCIRUN_TRY(for_each_entry(

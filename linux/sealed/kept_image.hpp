@@ -10,7 +10,7 @@
 
 namespace ocirun::linux {
 
-/// The directory of the images, which are copies of ocirun's executable: /var/cache/ocirun, or
+/// The directory of the kept images, copies of ocirun's executable: /var/cache/ocirun, or
 /// where that cannot be used (root of a user namespace) $XDG_RUNTIME_DIR/ocirun-image. A directory
 /// is used only if the effective user owns it and its mode is 0700. /var/cache comes first because
 /// it is on a disk: the page cache of a disk has large folios, which cause fewer page faults. With

@@ -59,7 +59,7 @@ unsigned long number(const volatile void* pointer) {
 
 const Segment* end_of_segments() { return first_segment() + header().e_phnum; }
 char* start_of(const Segment& segment) { return load_address() + segment.p_vaddr; }
-// Behind the end of this part the memory of the segment is zero.
+// The end of the part that comes from the file. The memory of the segment behind it is zero.
 char* end_of_file_part(const Segment& segment) { return start_of(segment) + segment.p_filesz; }
 // The distance of the segment from the beginning of its first page.
 unsigned long inset_of(const Segment& segment) { return number(start_of(segment)) % kPage; }

@@ -12,7 +12,8 @@ namespace ocirun::linux {
 /// of the prefix of the build. Errors name all these places.
 Result<std::string> find_own_program(std::string_view name);
 
-/// An error in the format in which these programs report it: the errno, then a line for each frame.
+/// An error in the format in which ocirun's other programs report errors: the errno, then a line
+/// for each frame.
 std::string error_lines(const Error& error);
 /// Parses a text of error_lines(). `what` is used as the frame of an error that has none.
 Error parse_error_lines(std::string_view text, std::string_view what);
