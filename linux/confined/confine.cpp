@@ -29,8 +29,9 @@
 namespace ocirun::linux {
 namespace {
 
-/// AddressSanitizer reserves terabytes of addresses and asks for the stack of signals;
-/// UndefinedBehaviorSanitizer, which is built in with it, asks pipes whether memory can be read.
+/// A sanitized build sets no RLIMIT_AS, and allows kSanitizers: AddressSanitizer reserves terabytes
+/// of addresses and asks for the stack of signals; UndefinedBehaviorSanitizer, which is built in
+/// with it, asks pipes whether memory can be read.
 #if defined(__SANITIZE_ADDRESS__) || OCIRUN_HAS_FEATURE(address_sanitizer)
 constexpr bool kIsSanitized = true;
 #else
@@ -61,8 +62,8 @@ namespace {
 
 constexpr std::uint64_t kUnknownSize = std::uint64_t{1} << 30;  // of the process, without /proc
 
-/// A root without any file, or, before Linux 5.2 and without the right to make a mount, one with
-/// nothing but the kernel's texts about the process' own descriptors.
+/// Uses a root without any file. Before Linux 5.2, or without the right to mount, uses a root that
+/// has only the kernel's texts about the process's own descriptors (/proc/self/fdinfo).
 Result<void> use_empty_root() {
   const auto empty = []() -> Result<UniqueFd> {
     OCIRUN_TRY(leave_mount_namespace());
@@ -88,8 +89,8 @@ Result<void> limit(int resource, rlim_t most) {
   return {};
 }
 
-/// The user and the group 65534, which own nothing. Without the rights, or in a user namespace
-/// without these ids, the process stays who it is, and has no capability either.
+/// Becomes the user and the group 65534, which own nothing. Without the rights, or in a user
+/// namespace without these ids, the process keeps its ids, but loses its capabilities all the same.
 void become_nobody_if_possible() {
   constexpr unsigned kNobody = 65534;
   const auto uid = Uid::make(kNobody);
@@ -108,8 +109,9 @@ Result<void> keep_capabilities(CapabilitySet wanted) {
   return set_capabilities(sets);
 }
 
-/// The kernel clears the signal when a process changes its ids. In a pid namespace
-/// of its own the process cannot ask for its parent; but the report loses its only reader with it.
+/// Called after the change of the ids, at which the kernel would clear PR_SET_PDEATHSIG. A process
+/// in a pid namespace of its own cannot ask whether its parent has ended before prctl(2). But the
+/// pipe `report` has lost its only reader then.
 Result<void> end_with_caller(Fd report) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "end with the caller");
   pollfd pipe{report.value, 0, 0};
@@ -154,7 +156,7 @@ Result<void> confine_process(CapabilitySet wanted, std::uint64_t memory, Fd call
 Result<void> confine_to_descriptors(const Confinement& confinement) {
   close_descriptors_from(confinement.last_descriptor + 1);
   const std::uint64_t size = own_memory();
-  // Without the rights, the descriptors and capabilities must do.
+  // Without the rights for any such root, the other confinements must suffice.
   if (auto emptied = use_empty_root(); !emptied && is_transient(emptied.error().number()))
     return emptied;
   OCIRUN_TRY(limit(RLIMIT_FSIZE, confinement.file_bytes));

@@ -42,7 +42,8 @@ Result<void> confine_process(CapabilitySet wanted, std::uint64_t memory, Fd call
 /// The size of the process's memory in bytes; 1 GiB if the size is not known.
 std::uint64_t own_memory();
 
-/// Moves the process to a mount namespace of its own. Its mounts do not appear in the caller's.
+/// Moves the process to a mount namespace of its own. Mounts that the process makes from then on do
+/// not appear in the mount namespace that it has left.
 Result<void> leave_mount_namespace();
 /// Makes `directory` the root and the working directory of the process.
 Result<void> change_root(Fd directory);
