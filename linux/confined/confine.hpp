@@ -30,8 +30,9 @@ struct Confinement {
 /// Confines the process to the descriptors 0 to `last_descriptor`. The process gets an empty root
 /// and the user and group 65534. It has no capabilities, no new privileges, no core dumps and no
 /// tracers. It is killed when its caller ends. Without the right to make a mount namespace, the
-/// root has only the numbers of its descriptors. Without the right to become 65534, or in a user
-/// namespace without this id, the process keeps its user. The process must have a single thread.
+/// root has only the numbers of the process's descriptors. Without the right to become 65534, or in
+/// a user namespace without this id, the process keeps its user. The process must have a single
+/// thread.
 Result<void> confine_to_descriptors(const Confinement& confinement);
 
 /// Does the last steps of confine_to_descriptors(), for a process with a root of its own. Drops all

@@ -51,10 +51,10 @@ class NamespaceSet {
   std::vector<Namespace> entries_;
 };
 
-/// Why `entry` isolates nothing: its path is the namespace that the caller is in. Returns the first
-/// part of a sentence, which the caller completes with what to do. `harm` is the consequence ("the
-/// host would be renamed"). Nothing for other entries, and for a path that cannot be opened:
-/// pin_namespaces() reports that.
+/// Why `entry` isolates nothing: its path is the namespace that the caller is in. The result is the
+/// end of a sentence, with the remedy; the caller puts a JSON pointer before it. `harm` is the
+/// consequence ("the host would be renamed"). Nothing for other entries, and for a path that cannot
+/// be opened, which pin_namespaces() reports.
 std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm);
 
 /// A namespace that is open and verified to be of its kind. No namespace is joined before all are
