@@ -11,8 +11,8 @@ namespace ocirun::linux {
 /// A bind mount of a container that has a user namespace of its own.
 struct LockedBind {
   const Mount& mount;
-  Fd id_map = {};  // a user namespace with the id map of the mount, or -1
-  Fd user_namespace = {};
+  Fd id_map = {};          // a user namespace with the id map of the mount, or -1
+  Fd user_namespace = {};  // the container's
   Propagation rootfs_propagation = Propagation::kUnchanged;
 };
 
@@ -36,8 +36,9 @@ Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd 
 /// Makes the filesystem of `mount`, which shows a namespace of the caller (namespace_shown_by()),
 /// with all attributes, and locks it for `user_namespace` as clone_locked_bind() does. Only a
 /// process with CAP_SYS_ADMIN over the shown namespace may make such a mount. A container that has
-/// a user namespace and has joined a namespace of another one lacks this capability. The caller
-/// ends up as after clone_locked_bind(). Errors: those of DetachedMount::of_filesystem().
+/// a user namespace lacks this capability if the shown namespace is one that the container has
+/// joined and that belongs to another user namespace. The caller ends up as after
+/// clone_locked_bind(). Errors: those of DetachedMount::of_filesystem().
 Result<UniqueFd> make_locked_filesystem(const Procfs& procfs, const Mount& mount,
                                         Fd user_namespace);
 

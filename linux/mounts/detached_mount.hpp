@@ -76,8 +76,8 @@ unsigned long propagation_flag(Propagation propagation);
 /// `second` wins.
 MountAttributes combine(MountAttributes first, MountAttributes second);
 
-/// The option that the kernel refused because its flag is locked on `mount`: 'option "rw": …'. ""
-/// when no locked flag explains the refusal.
+/// The options that the kernel refused because `attributes` clear a flag that is locked on `mount`:
+/// 'option "rw": …'. "" when no locked flag explains the refusal.
 std::string locked_flags(Fd mount, MountAttributes attributes);
 
 /// Changes the superblock of an attached mount: fspick, fsconfig, reconfigure.

@@ -78,8 +78,8 @@ struct Cover {
   UniqueFd file;
   bool was_made;  // false: the file existed before
 };
-/// Opens, or else makes, the file to bind a node onto. Never follows a symlink. Errors: something
-/// other than such a file exists there.
+/// Makes, or else opens, the file to bind a node onto. Never follows a symlink. Errors: something
+/// other than a regular file exists there.
 Result<Cover> open_cover(const SafeDir::Entry& where);
 
 /// Makes the symlinks /dev/fd, stdin, stdout, stderr and core, where their targets exist after the

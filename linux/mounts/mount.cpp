@@ -28,8 +28,9 @@ constexpr const char* kHostMqueue = "/dev/mqueue";
 
 Recursion recursion_of(bool recursive) { return recursive ? Recursion::kTree : Recursion::kTop; }
 
-/// `slave` reaches all mounts of a recursive bind: the tree was cloned as a peer of the host's
-/// mounts (wants_early_open), to which a mount below would otherwise propagate.
+/// The option `slave` makes all mounts of a recursive bind slaves. open_bind() has cloned the tree
+/// early (wants_early_open()), as peers of the host's mounts: otherwise a mount that the container
+/// makes below one of them would appear on the host.
 Placement placement_of(const Mount& mount) {
   const bool is_slave_tree = mount.recursive && mount.propagation == Propagation::kSlave;
   return {.recursion = recursion_of(mount.recursive),

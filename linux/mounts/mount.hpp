@@ -32,20 +32,20 @@ struct MountContext {
   std::string_view mount_label;       // SELinux label for files of new filesystems; "" for none
   bool in_user_namespace = false;     // made for this container, or joined
   bool own_cgroup_namespace = false;  // made for this container, not joined
-  // Where one of these is true and the kernel refuses to mount the filesystem (EPERM), the host's
-  // mount is bound instead.
+  // Where one of the next three is true and the kernel refuses to mount the filesystem named there
+  // (EPERM), the host's mount is bound instead.
   bool shares_network = false;  // sysfs (M-13): the network namespace is the host's, or joined
   bool shares_pids = false;     // proc: the pid namespace is the host's
   bool shares_ipc = false;      // mqueue: the ipc namespace is the host's
 
-  bool own_ipc = false;            // made for this container, not joined
+  bool own_ipc = false;            // the ipc namespace: made for this container, not joined
   bool in_root_namespace = false;  // no directory of the host can be bound (root_namespace.hpp)
   std::span<const CgroupHierarchy> cgroups;  // a single unified entry: pure v2
 
-  std::span<const NamespaceKind> joined = {};  // of a container in a user namespace
+  std::span<const NamespaceKind> joined = {};  // by the container; empty without a user namespace
   /// Asks the parent for a mount that the kernel has refused here (EPERM), because a namespace in
-  /// `joined` belongs to another user namespace: see make_locked_filesystem(). Empty: the parent
-  /// may not make the mount either.
+  /// `joined` belongs to another user namespace: see make_locked_filesystem(). Returns an empty
+  /// descriptor if the parent may not make the mount either. Needed unless `joined` is empty.
   std::function<Result<UniqueFd>()> ask_parent = nullptr;
 };
 
@@ -61,11 +61,12 @@ struct UnfinishedMount {
 
 /// Makes one mount below `context.root`, or changes one (`remount`; M-2 … M-16): as a detached
 /// mount, or by mount(2) on /proc/self/fd/N where the kernel lacks the new API. `opened` is the
-/// tree of a bind that open_bind() cloned early (wants_early_open), or that the parent cloned
-/// because it is id-mapped, locked (binds.hpp) or out of reach. The parent has set the
-/// attributes of its trees: the caller then gives a `mount` without attributes. Otherwise `opened`
-/// is empty. A missing mount point is made inside the root. Errors name source and destination. If
-/// the result holds a value, the caller has to call finish_mount() after making the devices.
+/// tree of a bind that open_bind() cloned early (wants_early_open()), or a tree that the parent
+/// made: id-mapped, or locked (binds.hpp), or of a source that this process cannot reach. The
+/// parent has set the attributes of its tree: the caller then gives a `mount` without attributes.
+/// Otherwise `opened` is empty. A missing mount point is made inside the root. Errors name source
+/// and destination. If the result holds a value, the caller has to call finish_mount() after making
+/// the devices.
 Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
                                                   UniqueFd opened);
 Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished);

@@ -9,9 +9,9 @@ namespace ocirun::linux {
 
 /// Makes a mount namespace that consists of the tree at `rootfs` alone. Nothing of the host's mount
 /// table is copied into the namespace, so nothing has to be detached from it. The mounts of the
-/// namespace still receive the host's mount events: enter, then isolate_mount_tree(). Errors:
-/// EINVAL before Linux 7.0, or for an unbindable mount; EPERM without CAP_SYS_ADMIN; those of
-/// open(2) for `rootfs`.
+/// namespace still receive the host's mount events: the caller has to enter the namespace, and then
+/// to call isolate_mount_tree(). Errors: EINVAL before Linux 7.0, or for an unbindable mount; EPERM
+/// without CAP_SYS_ADMIN; those of open(2) for `rootfs`.
 Result<UniqueFd> make_root_namespace(const HostPath& rootfs);
 
 /// The mount namespace, the root and the working directory of the caller.
