@@ -17,8 +17,8 @@ namespace ocirun::linux {
 // Descriptor 3 is the container's network namespace (closed if the namespace is gone), descriptor 4
 // the journal. The program is killed when its parent dies. On success (exit status 0), its stdout
 // has the new name of the device, or for `return` the names of devices that no longer exist, one a
-// line. On failure (exit status 1), its stdout has the lines of an error. Empty lines before are
-// signs of life, one for each device that is done.
+// line. On failure (exit status 1), its stdout has the lines of an error. Empty lines before this
+// answer are signs of life, one for each device that is done.
 inline constexpr std::string_view kMoveVerb = "move";
 inline constexpr std::string_view kReturnVerb = "return";
 inline constexpr char kSignOfLife = '\n';

@@ -73,7 +73,7 @@ class FrameProgram {
   void load(unsigned size, std::uint32_t place) {
     program_.push_back(statement(BPF_LD | size | BPF_ABS, place));
   }
-  /// Remembers the length of the header, for load_payload().
+  /// Loads the length of the IP header into the index register, for load_payload().
   void load_length(const Version& version) {
     const bool is_v6 = version.protocol == kProtocol6;
     program_.push_back(is_v6 ? statement(BPF_LDX | BPF_IMM, kPayload6 - kHeader)
@@ -104,8 +104,8 @@ class FrameProgram {
   void arrive(Jump from) {
     program_[from].k = static_cast<std::uint32_t>(program_.size() - from - 1);
   }
-  /// Goes on with the next instructions if the first words at `place` are those of `address`. The
-  /// returned jumps are taken otherwise.
+  /// Goes on with the next instructions if the first `count` words at `place` are those of
+  /// `address`. The returned jumps are taken otherwise.
   std::vector<Jump> compare(std::uint32_t place, const IpAddress& address, std::size_t count) {
     std::vector<Jump> otherwise;
     for (std::size_t i = 0; i < count; ++i) {
@@ -123,7 +123,8 @@ class FrameProgram {
   Program program_;
 };
 
-/// Ends the filter for a frame to an address of the host that is no answer.
+/// Adds instructions that drop a frame to an address of the host if it is no answer. An answer goes
+/// on behind these instructions.
 void add_answers(FrameProgram& code, const FrameRules& rules, const Version& version) {
   code.load_length(version);
   code.load(BPF_B, version.protocol);
@@ -206,7 +207,7 @@ void add_ipv6(FrameProgram& code, const FrameRules& rules) {
 
   const auto not_mapped = code.compare(kDestination6, IpAddress(in6_addr{}), 2);
   code.load(BPF_W, kDestination6 + 8);
-  code.end_if(BPF_JEQ, 0x0000, kDrop);  // ::, ::1, and IPv4 addresses in an old way
+  code.end_if(BPF_JEQ, 0x0000, kDrop);  // ::, ::1, and the deprecated ::127.0.0.1
   code.end_if(BPF_JEQ, 0xffff, kDrop);  // ::ffff:127.0.0.1
   code.arrive(not_mapped);
   for (const IpAddress& address : rules.own)

@@ -41,7 +41,7 @@ struct FrameRules {
 };
 
 /// A filter for Ethernet frames. Lets ARP through, and what a socket of the namespace could send to
-/// another machine: from an address in `own` (IPv6: from a network of 64 bits of one, or
+/// another machine: from an address in `own` (IPv6: from the /64 network of such an address, or
 /// link-local) to an address that is not loopback, not unspecified, not multicast and in neither
 /// list. Neighbour discovery is let through. To an address in `host`, from which the program may
 /// deliver what comes from the host itself, only answers may go: segments of TCP connections that

@@ -14,15 +14,16 @@ namespace ocirun::linux {
 /// in the program's place, and closes the gate before the program goes on: no frame reaches the
 /// program before ocirun has opened the gate.
 ///
-/// The program is below a seccomp filter that asks ocirun about TUNSETIFF. A process that is a
-/// child of the caller, or that the caller may trace, makes the program's ioctl(2) itself.
+/// The program is below a seccomp filter that asks ocirun about TUNSETIFF. answer() makes this
+/// ioctl(2) in the place of the program, which must be a child of the caller, or a process that the
+/// caller may trace.
 class TapGate {
  public:
   /// In the process that will execute the program: loads the filter, and sends the other side of
   /// `caller` what it needs for receive(). Needs CAP_SYS_ADMIN. Errors: EBUSY: an agent asks about
   /// the calls of this process already.
   static Result<void> send(const MessageSocket& caller);
-  /// Nothing has been sent, because the other process has failed: ECONNRESET.
+  /// Receives what send() has sent. Errors: ECONNRESET: the other process has failed before.
   static Result<TapGate> receive(const MessageSocket& program);
 
   /// If the program asks for its device, makes the device with the gate closed, and lets the
@@ -31,8 +32,8 @@ class TapGate {
   Result<void> answer();
 
   bool is_closed() const { return static_cast<bool>(tap_); }
-  /// The open file of the device, which must be closed before the program's end, since the device
-  /// stays as long.
+  /// The open file of the device. The device exists as long as the file is open, so this TapGate
+  /// must be destroyed before the program's end.
   Fd tap() const { return tap_; }
   const std::string& device() const { return device_; }
 
