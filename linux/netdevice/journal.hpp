@@ -23,8 +23,9 @@ struct Departure {
 };
 
 /// The file `netdevices` of a container that is being created (L-29). Before each step that could
-/// not be undone from the earlier lines, a line about it is appended. Each line is one write: a
-/// line without its newline was cut off by SIGKILL, and its step has not happened.
+/// not be undone from the earlier lines, a line that suffices to undo it is appended. Each line is
+/// one write: a line without its newline was cut off by SIGKILL, and the step after it has not
+/// happened.
 class Journal {
  public:
   /// `file` is open for reading and appending.

@@ -32,8 +32,9 @@ void give_sign_of_life() {
   ignore(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
 }
 
-// Called while this process holds the lock. The process that brings devices back takes the lock
-// next, and then expects that no other process moves devices.
+// Refuses to move devices if the runtime has ended. Called while this process holds the lock. The
+// process that brings devices back takes the lock next, and then expects that no other process
+// moves devices.
 Result<void> check_parent() {
   pollfd reader{STDOUT_FILENO, 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0)
