@@ -70,8 +70,8 @@ Program search_tree(std::span<const Leaf> leaves, std::span<const Program> routi
 //
 // A leaf covers all neighbouring numbers with the same decision, so the default profile of an
 // engine (Docker, podman) needs about 70 leaves for the 450 calls of an architecture. Since Linux
-// 5.11 the kernel caches the numbers that a filter always allows. The kernel understands all
-// instructions above that lead to such an ALLOW.
+// 5.11 the kernel caches the numbers that a filter always allows. It finds them by emulating the
+// filter, and can emulate all instructions above that lead to such an ALLOW.
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace ocirun::linux {
 struct Leaf {
   std::uint32_t first = 0;
   std::uint32_t answer = 0;                           // SECCOMP_RET_*; unused if there is a routine
-  std::optional<std::size_t> routine = std::nullopt;  // which of `routines` decides
+  std::optional<std::size_t> routine = std::nullopt;  // index in `routines` of search_tree()
 
   bool does_the_same(const Leaf& other) const {
     return routine ? routine == other.routine : !other.routine && answer == other.answer;

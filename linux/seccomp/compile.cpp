@@ -47,10 +47,10 @@ Result<std::uint32_t> answer_of(SeccompAction action, std::optional<std::uint32_
   return refuse("{}: unknown action", field);
 }
 
-// All conditions of a rule must hold. But libseccomp takes only one condition for each argument of
-// a call. So a rule with two conditions on the same argument becomes several rules, one for each
-// condition, and any of these rules may match. The default profile of the engines relies on this
-// for clone and personality (S-9).
+// All conditions of a rule must hold. But other runtimes use libseccomp, which takes only one
+// condition for each argument of a call. They make a rule with two conditions on the same argument
+// into several rules, one for each condition, of which any may match. The default profile of the
+// engines relies on this for clone and personality (S-9), so ocirun does the same.
 std::vector<std::vector<SeccompArgument>> alternatives(
     const std::vector<SeccompArgument>& arguments) {
   unsigned seen = 0;

@@ -190,8 +190,8 @@ constexpr std::uint64_t kIpcBits = 0xFFFF;
 // on all others with socketcall.
 constexpr int kSocketCall = 102;
 // The calls behind socketcall and ipc also have numbers of their own, all in these ranges, counted
-// as kSocketCall is. libseccomp takes several times as long for the name of a number as for the
-// number of a name.
+// as kSocketCall is. own_number() asks for no other numbers: libseccomp takes several times as long
+// for the name of a number as for the number of a name.
 struct Numbers {
   int first = 0;
   int last = 0;
@@ -226,8 +226,8 @@ void EntryPoints::find(const std::string& name, std::vector<EntryPoint>& found) 
   if (const auto own = own_number(name)) found.push_back({.number = *own});
 }
 
-// libseccomp does not return the own number of such a call, but returns the name for each number.
-// So this function asks for the names of all numbers that such calls have.
+// libseccomp does not return the own number of a call behind socketcall or ipc, but returns the
+// name for each number. So this function asks for the names of all numbers in kOwnNumbers.
 std::optional<std::uint32_t> EntryPoints::own_number(const std::string& name) {
   if (!own_numbers_) {
     own_numbers_.emplace();

@@ -27,8 +27,8 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The condition as an architecture with such arguments sees it. SCMP_CMP_MASKED_EQ: the profile's
-/// `value` is the mask, and bits of `valueTwo` outside of the mask do not count (S-9).
+/// The condition as an architecture with arguments of `width` sees it. SCMP_CMP_MASKED_EQ: the
+/// profile's `value` is the mask, and bits of `valueTwo` outside of the mask do not count (S-9).
 Condition condition_of(const SeccompArgument& argument, ArgumentWidth width);
 
 /// Conditions that must all hold, at most one for each argument, in order of the arguments. Empty:
@@ -66,7 +66,8 @@ class EntryPoints {
  public:
   explicit EntryPoints(std::uint32_t architecture) : architecture_(architecture) {}
 
-  /// Replaces the content of `found`. It becomes empty if the architecture lacks the call.
+  /// Replaces the content of `found` by the entry points of the call `name`: none if the
+  /// architecture lacks the call.
   void find(const std::string& name, std::vector<EntryPoint>& found);
 
  private:

@@ -91,8 +91,8 @@ class Decider {
   }
 
  private:
-  // All mentions have one number. First come the mentions of the call that has this number, then
-  // the mentions of the calls that are made through it (socketcall, ipc).
+  // All mentions share one number. First come the mentions of the call that has this number, then
+  // the mentions of the calls that are made through this call (socketcall, ipc).
   Result<Decision> decide_number(Mentions mentions) {
     Decision decision = always(default_answer_);
     while (!mentions.empty()) {
