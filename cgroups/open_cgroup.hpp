@@ -19,7 +19,7 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
 /// Errors: those of open_cgroup(), for these hierarchies; the cgroup does not exist.
 Result<FreezerState> freezer_state_of(const Record& record);
 /// `--cgroup-manager=disabled`: every operation does nothing and succeeds, but watch_oom() fails.
-/// The container's processes stay in the cgroup of the runtime's caller.
+/// The container's processes stay in the runtime's own cgroup.
 std::unique_ptr<Cgroup> disabled_cgroup();
 
 }  // namespace ocirun::cgroups

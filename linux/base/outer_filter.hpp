@@ -22,8 +22,8 @@ std::string describe_filtered(long call);
 /// ENOSYS, with a frame that names the call: callers go on as on a kernel without the call.
 std::unexpected<Error> failed_call(long call, std::string_view what);
 
-/// Like failed_call(), after a failed unshare(2) or setns(2), which `name` names. EPERM is that of
-/// an outer filter if the caller may mount: such a caller may also make and join namespaces.
+/// Like failed_call(), after unshare(2) or setns(2) has failed: `name` is the call's. EPERM is that
+/// of an outer filter if the caller may mount: such a caller may also make and join namespaces.
 std::unexpected<Error> failed_namespace_call(std::string_view name, std::string_view what);
 
 /// What an error says of a call that is absent: `since`, the kernel's version, or that an outer

@@ -6,7 +6,7 @@ namespace ocirun::linux {
 
 /// Decides when the output of a program is read, and when the reader rests. A reading takes some
 /// milliseconds. The rest after it is nine times as long as the reading kept a CPU busy, so that
-/// the output of a program takes at most a tenth of a CPU, and at least as long as the reading.
+/// the output of a program takes at most a tenth of a CPU. No rest is shorter than its reading.
 class OutputPace {
  public:
   using Clock = std::chrono::steady_clock;
