@@ -13,7 +13,8 @@
 namespace ocirun::runtime {
 
 bool is_host_root() {
-  // The process that is known to be. A clone of this process may be in another user namespace.
+  // The pid of a process that was found to be host root. The pid is compared, because a clone of
+  // that process may be in another user namespace.
   static std::atomic<pid_t> known = 0;
   if (::geteuid() != 0) return false;
   if (known == ::getpid()) return true;

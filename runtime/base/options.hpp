@@ -41,7 +41,7 @@ struct GlobalOptions {
 struct Caller {
   bool host_root = false;              // root of the initial user namespace
   bool namespace_root = false;         // root of another one, such as podman's
-  std::uint32_t user = 0;              // outside of that namespace, where it is one
+  std::uint32_t user = 0;              // effective user id; for namespace_root, the id outside
   std::string runtime_directory;       // $XDG_RUNTIME_DIR
   bool user_directory_exists = false;  // /run/user/<user>
 };
@@ -57,7 +57,8 @@ std::string state_root_for(const Caller& caller);
 HostPath default_state_root();
 
 /// Whether this process is root of the initial user namespace. To be asked before the process
-/// enters another namespace: a positive answer is kept for the pid.
+/// enters another user namespace: "true" is remembered, and returned as long as the pid is the
+/// same.
 bool is_host_root();
 
 /// Whether this process is root, and root outside its user namespace too: see
@@ -69,8 +70,8 @@ bool is_root_outside();
 struct Inheritance {
   mode_t umask = 022;                    // the caller's, for a document without umask (P-20)
   int listening_sockets = 0;             // LISTEN_FDS: descriptors from 3 on (LG-2)
-  int preserved_descriptors = 0;         // --preserve-fds: the descriptors after those
-  linux::CommandLine command_line = {};  // the caller's, which the process must not show
+  int preserved_descriptors = 0;         // --preserve-fds: the descriptors behind these sockets
+  linux::CommandLine command_line = {};  // ocirun's, which the container's process must not show
 
   /// The number of inherited descriptors; the first one is 3.
   int descriptors() const { return listening_sockets + preserved_descriptors; }

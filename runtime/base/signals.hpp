@@ -12,7 +12,8 @@ namespace ocirun::runtime {
 /// descriptor that each wait polls as well. A container's process gets an empty mask before execve.
 class Signals {
  public:
-  /// Blocks all signals but SIGKILL, SIGSTOP and those of faults. To be called once in a process.
+  /// Blocks all signals but SIGKILL, SIGSTOP, those of faults, and a SIGHUP that the caller has
+  /// made ignored (nohup). To be called once in a process.
   static Result<void> capture();
   static Fd descriptor();
   /// Takes pending signals up to the next one that asks this command to end (SIGHUP, SIGINT,
@@ -27,8 +28,8 @@ class Signals {
   /// Lets a signal that was taken have its effect, as if it had not been blocked. Returns, if at
   /// all, after the SIGCONT that ends a stop.
   static void obey(int signal);
-  /// Takes all pending signals. Error: EINTR, "stopped by signal 15", where one of them asks this
-  /// command to end.
+  /// Takes pending signals as take() does. Error: EINTR, "stopped by signal 15", if take() returns
+  /// a signal.
   static Result<void> check();
   /// Whether check() would return an error. Takes nothing.
   static bool is_pending();
@@ -42,8 +43,9 @@ inline constexpr std::chrono::seconds kSilence{10};
 /// a warning, the wait goes on. An error ends the wait and says what did not come.
 using OnSilence = std::function<Result<void>(std::chrono::seconds)>;
 
-/// Whether the waiting command should warn. Init itself reports a hook of its own that lasts, also
-/// every kSilence: where init may run hooks, the first silence is left to init's report.
+/// Whether the waiting command should warn of a silence of `so_far`. Init reports a hook that it
+/// runs, and that lasts, every kSilence as well. So if init may run hooks, the command does not
+/// warn of the first silence.
 constexpr bool should_warn_of_silence(bool init_may_run_hooks, std::chrono::seconds so_far) {
   return !init_may_run_hooks || so_far > kSilence;
 }
