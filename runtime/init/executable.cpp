@@ -38,7 +38,8 @@ int why_not_executable(const std::string& path) {
   if (::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0) return 0;
   if (errno != EACCES) return errno;
   if (::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) return 0;
-  // EPERM: a seccomp filter, the kernel has no such answer. execve(2) decides then.
+  // EPERM comes from a seccomp filter: faccessat2 itself never returns it here. If the capability
+  // may allow the execution, execve(2) decides.
   const bool is_absent = errno == ENOSYS || errno == EPERM;
   return is_absent && overrides_permissions() && (status.st_mode & 0111) != 0 ? 0 : EACCES;
 }

@@ -84,8 +84,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
       write_sysctls(config, linux::SysctlsOf::kInterfaces));  // a hook may have made interfaces
   plan.step.enter(InitStep::kContainerHooks);
   OCIRUN_TRY(run_container_hooks(
-      plan, hooks::Kind::kCreateContainer,      // an absolute path starts in the host's root,
-      {.directory_itself = rootfs.directory(),  // a relative path in the rootfs
+      plan, hooks::Kind::kCreateContainer,      // a hook's absolute path starts in the host's root,
+      {.directory_itself = rootfs.directory(),  // its relative path in the rootfs
        .default_env = std::vector<std::string>{kHostPath},
        .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
   plan.step.enter(InitStep::kTerminal);
@@ -103,7 +103,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   OCIRUN_TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));
-  // Before the handlers below, and while the procfs is open.
+  // This call comes before the handlers below, which it would remove. It reads the open procfs.
   linux::reset_signals(rootfs.procfs().read_value("self/status").value_or(""));
   if (process.exists()) {
     linux::ProcfsOnDemand procfs(rootfs.procfs());

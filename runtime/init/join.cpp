@@ -146,7 +146,7 @@ Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle
   if (!namespaces.pidfd) return enter_pinned(namespaces.pinned, config);
   if (join_all(namespaces.pidfd, namespaces.kinds)) return {};
   // setns(2) takes no pidfd before Linux 5.8, nor that of a process whose first thread has ended.
-  // Any other error: the error of a single namespace names the namespace.
+  // After any other error, the namespaces are joined one by one to learn which of them is refused.
   OCIRUN_TRY_ASSIGN(const auto pinned, pin_each(namespaces.init, namespaces.kinds));
   return enter_pinned(pinned, config);
 }

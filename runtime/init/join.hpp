@@ -23,8 +23,9 @@ Result<void> join_user_namespace(std::span<const linux::PinnedNamespace> pinned)
 
 // Entering a container that exists already, for `exec` and `update`.
 
-/// Opens a pidfd of `init`, or each namespace where a pidfd is not enough, for the namespaces of
-/// `kinds` that config.json lists. Errors: ESRCH, "container not running".
+/// Finds the namespaces of `init` that have one of `kinds` and that config.json lists. Opens a
+/// pidfd of `init`, or each of the namespaces if a pidfd is not enough. Errors: ESRCH, "container
+/// not running".
 Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdentity& init,
                                                       const bundle::Config& config,
                                                       std::span<const linux::NamespaceKind> kinds);

@@ -60,12 +60,12 @@ class ContainerProcess {
   /// Calls load_late_filter() and executes the program. Returns only with an error, to which
   /// explain_exec() adds the cause.
   ///
-  /// The system calls after the filter was loaded, without those of explain_exec(): with
-  /// no_new_privs execve alone. Without no_new_privs (loading then needs CAP_SYS_ADMIN, so the
-  /// filter is loaded before the capabilities are dropped) and with a listener: prctl, setresgid,
-  /// setresuid, capset, chdir, stat, access, sendmsg, recvmsg, poll, accept4, close, sendto,
-  /// execve, and those that run startContainer hooks. Where an agent would get sendmsg, sendto or
-  /// recvmsg: write and read.
+  /// After the filter was loaded, the process makes these system calls, which the profile has to
+  /// allow, besides those of explain_exec(). With no_new_privs and no listener: execve alone.
+  /// Without no_new_privs (restrict() then loads the filter while the process has CAP_SYS_ADMIN),
+  /// or with a listener: prctl, setresgid, setresuid, capset, chdir, stat, access, sendmsg,
+  /// recvmsg, poll, accept4, close, sendto, execve, and those that run startContainer hooks. Where
+  /// an agent would get sendmsg, sendto or recvmsg: write and read.
   Result<void> execute();
 
  private:

@@ -69,7 +69,8 @@ bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
          (set & kProtection) != 0;
 }
 
-// The namespaces in which the user namespace of init may have no rights.
+// The kinds of namespaces that a container with a user namespace joins. Init's user namespace may
+// have no rights in the namespaces that are joined.
 std::vector<NamespaceKind> joined_in_user_namespace(const bundle::Config& config) {
   std::vector<NamespaceKind> kinds;
   if (!config.namespaces.contains(NamespaceKind::kUser)) return kinds;
@@ -279,7 +280,7 @@ Result<void> RootfsBuild::finish_mounts() {
 }
 
 Result<void> RootfsBuild::change_root(const InitPlan& plan) {
-  if (in_root_namespace_) return linux::sys::chdir("/");  // init has that root since it entered
+  if (in_root_namespace_) return linux::sys::chdir("/");  // the rootfs is the root there already
   if (!plan.has_own_mount_tree()) return linux::chroot_into(*root_);
   return plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_);
 }

@@ -34,7 +34,8 @@ class RootfsBuild {
       : root_(std::move(root)), procfs_(std::move(procfs)) {}
 
   static Result<RootfsBuild> begin(const InitPlan& plan, const linux::MessageSocket& parent);
-  // Empty: something did not work, and init is back in the host's mount namespace.
+  // Builds the root filesystem in plan.root_namespace. If something does not work there, init goes
+  // back to the host's mount namespace, and the result is empty.
   static Result<std::optional<RootfsBuild>> try_root_namespace(const InitPlan& plan,
                                                                const linux::MessageSocket& parent);
   static Result<RootfsBuild> begin_in_root_namespace(const InitPlan& plan, linux::Procfs procfs,
@@ -48,8 +49,8 @@ class RootfsBuild {
   bool in_root_namespace_ = false;  // where init sees nothing of the host
   std::optional<linux::SafeDir> root_;
   std::optional<linux::Procfs> procfs_;
-  std::vector<UniqueFd> early_;  // by index: binds that were cloned before the host was out of
-                                 // sight, or before the tree was isolated
+  std::vector<UniqueFd> early_;  // for each mount of config.json: the clone of a bind that was made
+                                 // before the host was out of sight, or the mount tree isolated
   std::string mount_label_;      // "" where SELinux is off
   UniqueFd null_mount_;          // the verified /dev/null, to cover masked files
   std::vector<linux::UnfinishedMount> unfinished_;

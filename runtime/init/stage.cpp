@@ -31,7 +31,7 @@ Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent
   int flags = 0;
   if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
   if (wanted.creates(NamespaceKind::kTime))
-    flags |= CLONE_NEWTIME;  // not by clone3: a process inside would bar the writing of offsets
+    flags |= CLONE_NEWTIME;  // not by clone3: offsets cannot be written once a process is inside
   if (flags == 0) return {};
   if (::unshare(flags) != 0) {
     const int error = errno;
