@@ -9,12 +9,11 @@
 
 namespace ocirun::runtime {
 
-/// Takes the pty's master out of a Terminal message. Sends it to the console socket `console`, or
-/// returns it where that is -1.
+/// Takes the pty's master out of a Terminal message, and does with it what deliver_terminal() does.
 Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 
-/// Sends the pty's master `terminal` to the console socket `console`; where that is -1, prepares
-/// the terminal for attend() and returns it.
+/// Sends the pty's master `terminal` to the console socket `console`, and returns no descriptor. If
+/// `console` is -1, prepares the terminal for attend() and returns a copy of `terminal`.
 Result<UniqueFd> deliver_terminal(Fd terminal, Fd console);
 
 /// Fetches the seccomp listener that a Listener message announces from `child`, and sends it with

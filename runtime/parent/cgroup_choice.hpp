@@ -35,7 +35,7 @@ Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& option
                                                      const std::string& id);
 
 /// The warning that a cgroupsPath has systemd's form, slice:prefix:name, while `manager` takes it
-/// for a path. Nothing where the manager is systemd or the cgroupsPath has another form.
+/// for a path. Nothing if `manager` is not cgroupfs, or the cgroupsPath has another form.
 std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& cgroups_path,
                                               CgroupManager manager);
 
@@ -48,15 +48,15 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
 enum class Obstacle { kNoHierarchy, kRefused };
 
 /// Called when the container's cgroup could not be made, because of `cause`. On success the
-/// container runs without a cgroup of its own; on an error it does not run. Success is one of:
+/// container runs without a cgroup of its own; on an error it does not run. Succeeds in two cases:
 ///  * The caller may go without limits (is_lenient()), and the host has no cgroup filesystem that
 ///    can be written (kNoHierarchy, EROFS), or the caller may not write there (EACCES, EPERM).
-///  * The host has no such filesystem, the document asks for no limit, so that nothing is lost, and
-///    --rootless=false was not given.
-/// The log then names the limits that have no effect, as a warning. If there are none, root is
-/// warned that there is no cgroup, and for an ordinary user this is a message for debugging.
-/// Errors: `cause` with advice. A transient cause (EMFILE; see is_transient()) is always an error,
-/// because it says nothing about cgroups.
+///  * The host has no cgroup filesystem that can be written, the document asks for no limit, which
+///    would be lost, and --rootless=false was not given.
+/// On success the log gets a warning with the limits that have no effect. If there are no such
+/// limits, the message that there is no cgroup is a warning for root, and for others a debug
+/// message. Errors: `cause` with advice. A transient cause (EMFILE; see is_transient()) is always
+/// an error, because it says nothing about cgroups.
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log);

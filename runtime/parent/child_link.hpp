@@ -32,7 +32,7 @@ class ChildLink {
   void kill();
 
  protected:
-  /// Handles one message that is neither Forked nor Ready, and sends the answer to it unless that
+  /// Handles one message that is neither Forked nor Ready, and sends the answer, unless the answer
   /// is Go: serve() sends Go.
   virtual Result<void> answer(const linux::Packet& packet) = 0;
   /// Called once child_ is the container's process: after Forked, while that process waits for Go.
@@ -54,8 +54,8 @@ class ChildLink {
   Result<void> say(Message message, std::string_view payload = {},
                    std::span<const Fd> descriptors = {});
   Result<void> send_tree(Fd tree);
-  /// Gives the process this score (P-14). Not for the stage, which may have cloned the process
-  /// already: the process would not get the score.
+  /// Gives the child the OOM score adjustment `score` (P-14). Not to be called while child_ is the
+  /// stage: a process that the stage has cloned already would not get the score.
   Result<void> write_oom_score(const linux::Procfs& procfs, int score) const;
 
   linux::MessageSocket socket_;

@@ -20,8 +20,9 @@ std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 void warn_of_oom(int exit_code, const bundle::ContainerRecord& record, std::uint64_t kills_before,
                  const Log& log);
 
-/// Adds to `error` the limit that may be its cause: the memory limit if the OOM killer has killed a
-/// process since `kills_before` or the errno is ENOMEM; the pids limit if the errno is EAGAIN.
+/// Adds to `error` the limit that may be its cause. This is the memory limit if the OOM killer has
+/// killed a process since Cgroup::oom_kills() was `kills_before`, or if the errno is ENOMEM and the
+/// cgroup has reached the limit; the pids limit if the errno is EAGAIN.
 Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 }  // namespace ocirun::runtime

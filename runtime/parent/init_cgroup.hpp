@@ -25,11 +25,12 @@ bool has_no_room_for_processes(int error);
 /// "a/b". Nothing where that cgroup is `container` itself or not below it.
 std::optional<std::string> path_below(std::string_view text, std::string_view container);
 
-/// Gives the container's cgroup of the unified hierarchy to the container, where it has a
-/// cgroup namespace of its own and config.json mounts cgroup writable at /sys/fs/cgroup. The new
-/// owner of the directory, and of the files in it that /sys/kernel/cgroup/delegate lists, is the
-/// host's user that the container's process runs as. The files of limits keep their owner. `cgroup`
-/// is the open directory. Errors: the user is not mapped; the kernel refuses (EPERM).
+/// Gives the container's cgroup to the container, if the host mounts the unified hierarchy
+/// alone, the container has a cgroup namespace of its own, and config.json mounts cgroup writable
+/// at /sys/fs/cgroup. The new owner of the directory, and of the files in it that
+/// /sys/kernel/cgroup/delegate lists, is the host's user that the container's process runs as. The
+/// files of limits keep their owner. `cgroup` is the open directory. Errors: the user is not
+/// mapped; the kernel refuses (EPERM).
 Result<void> delegate_cgroup(const bundle::Config& config, const cgroups::Layout& layout,
                              Fd cgroup);
 

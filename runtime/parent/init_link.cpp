@@ -25,8 +25,9 @@ using linux::NamespaceKind;
 
 namespace {
 
-// Empty, also after an error: init then gets a copy of the host's mount namespace. In a user
-// namespace around ocirun, init could neither mount a procfs nor go back.
+// Makes the root namespace for init. Empty if the container does not fit, or after an error: init
+// then gets a copy of the host's mount namespace. Empty also if ocirun runs in a user namespace:
+// init could neither mount a procfs in the root namespace nor go back to the host's.
 UniqueFd try_root_namespace(const InitPlan& plan) {
   if (!plan.pivot || !fits_root_namespace(plan.config)) return {};
   auto made = linux::make_root_namespace(plan.config.root_path);

@@ -69,7 +69,7 @@ class InitLink final : public ChildLink {
   Result<void> set_limits();
   Result<void> forward_listener(const linux::Packet& packet);
 
-  InitPlan& plan_;  // init is a clone: what it changes is its own copy
+  InitPlan& plan_;  // init is a clone of this process: it changes only its own copy of the plan
   BirthContext context_;
   linux::ProcfsOnDemand procfs_;     // for writes, and for files of init
   bool agent_has_listener_ = false;  // from now on init may wait for the seccomp agent

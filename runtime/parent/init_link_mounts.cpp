@@ -74,8 +74,8 @@ Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& 
   return tree;
 }
 
-// Joins `shown`, and makes the filesystem in that namespace. A process stays in its pid namespace,
-// so a child of it makes a procfs.
+// Joins `shown`, and makes the filesystem in that namespace. setns(2) moves only later children
+// into a pid namespace, so a child makes the procfs of a pid namespace.
 Result<UniqueFd> make_in_namespace(const linux::Procfs& procfs, const linux::Mount& mount,
                                    const linux::PinnedNamespace& shown, Fd user_namespace) {
   if (::setns(shown.fd.get(), static_cast<int>(linux::clone_flag(shown.kind))) != 0)
@@ -112,9 +112,9 @@ Result<UniqueFd> InitLink::open_user_namespace(const linux::Procfs& procfs) cons
   return opened;
 }
 
-// Finds a source below a mount that init has made (M-3). On the host, the same path leads to
-// another file or to no file. A source has to lie below the container's root, because a symlink of
-// the image might lead anywhere. Empty if there is no such source.
+// Finds the source of `mount` if it lies below a mount that init has made (M-3): on the host, the
+// path of the source leads to another file or to no file. The source has to lie below the
+// container's root, because a symlink of the image might lead anywhere. Otherwise empty.
 Result<UniqueFd> InitLink::find_source_inside(const linux::Procfs& procfs,
                                               const linux::Mount& mount) const {
   auto found =

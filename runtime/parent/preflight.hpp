@@ -21,7 +21,8 @@ struct Preflight {
 /// without a user namespace; a terminal without a console socket, or a console socket without a
 /// terminal (P-2); a rootfs that is no directory (T-2); no resctrl (I-1); an LSM that this host
 /// lacks (P-9, P-16); a pid file in a missing directory. Warns of capabilities that cannot be
-/// granted (P-10) and of a mount label without SELinux (L-34).
+/// granted (P-10), of a mount label without SELinux (L-34), and of a mount's destination that
+/// begins with the path of the rootfs (M-2).
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log);
 
