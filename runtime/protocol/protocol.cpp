@@ -9,8 +9,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// shorten() removes the middle of a frame that is longer than kMaxFrame. The end of a long frame,
-// such as the output of a hook, often tells the reason.
+// shorten() removes the middle of a frame of an Error that is longer than kMaxFrame. The end of a
+// long frame, such as the output of a hook, often tells the reason.
 constexpr std::size_t kMaxFrame = 32 * 1024;
 constexpr std::size_t kBeginning = 1024;
 constexpr std::size_t kMaxErrorBytes = 56 * 1024;

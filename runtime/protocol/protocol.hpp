@@ -71,7 +71,7 @@ struct Exchange {
   Message question;
   std::string_view name;
   std::string_view then;  // what the child does after it, as in "died while …"
-  Message answer;         // the question itself: the parent sends no answer
+  Message answer;         // equal to `question`: the parent sends no answer
   bool repeatable;        // may come more than once
 };
 
@@ -109,7 +109,7 @@ class Conversation {
   std::string_view activity() const { return last_ == nullptr ? "it was started" : last_->then; }
 
  private:
-  std::size_t next_ = 0;  // the first row that may still come
+  std::size_t next_ = 0;  // index in kExchanges of the first message that may still come
   const Exchange* last_ = nullptr;
 };
 

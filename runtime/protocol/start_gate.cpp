@@ -54,10 +54,10 @@ void StartGate::refuse(const Error& error) const { send(kGateFailed + error_byte
 
 Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
-  static std::array<char, kMaxRecord> record;  // no brk(2) makes room on the heap
+  static std::array<char, kMaxRecord> record;  // not on the heap, which would cost a brk(2)
   for (bool executing = false;;) {
-    // init may run a startContainer hook, whose program may come from the image. Such a hook has no
-    // time limit. A signal ends the wait.
+    // Init may run a startContainer hook, whose program may come from the image. A hook without
+    // timeout may last for ever, so a signal to `start` ends the wait.
     OCIRUN_TRY(await_word(connection, Fd{},
                           [&](auto so_far) { return listener.on_silence(so_far, executing); }));
     const ssize_t count = ::recv(connection.value, record.data(), record.size(), 0);
