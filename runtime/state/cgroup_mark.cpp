@@ -12,7 +12,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// The process that holds the systemd scope of a killed `create` ends a moment after the `create`.
+// The holder of a systemd scope (cgroups/systemd/client.hpp) ends a moment after a `create` that was
+// killed. was_made() waits for this end.
 constexpr std::chrono::milliseconds kHolderPatience{1000};
 
 bool is_populated(const bundle::ContainerRecord& record) {
@@ -78,7 +79,7 @@ Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record) {
   OCIRUN_TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
   if (is_ours(mark, record)) return false;
-  if (mark.written_by_root) return true;  // also if no process is in the cgroup yet
+  if (mark.written_by_root) return true;  // the other container may have no process there yet
   if (!is_populated(record)) return false;
   if (record.cgroup_mark.empty()) return another_names_it(store, record);
   if (!directory.is_committed()) return !was_made(record);
@@ -98,9 +99,9 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
     if (only_marks_of_root && !mark.written_by_root) continue;
-    // The container may have written this mark to other cgroups: to cgroups below, or to cgroups
-    // elsewhere if an ordinary user runs the container. A mark of root wins over any other mark.
-    // Otherwise the mark with the shortest path wins.
+    // The container may have copied its mark to other cgroups: to cgroups below its own, or to
+    // cgroups elsewhere if an ordinary user runs the container. A mark that root wrote wins over
+    // any other mark. Otherwise the mark with the shortest path wins.
     if (found && std::pair(!mark.written_by_root, path.size()) >=
                      std::pair(!found->is_proven, found->record.path.size()))
       continue;

@@ -26,7 +26,7 @@ struct MarkedCgroup {
   cgroups::Record record;
   bool is_proven = false;  // only CAP_SYS_ADMIN of the host could write the mark
 };
-/// Searches all cgroups for one whose mark names `directory`; nothing if there is none. If root of
+/// Searches all cgroups for one whose mark names `directory`; nothing if no mark does. If root of
 /// the host owns `directory`, only marks that root of the host wrote count.
 Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory);
 

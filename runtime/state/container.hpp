@@ -47,8 +47,8 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord
 /// Whether the container's cgroup is frozen. False also if the state of the freezer cannot be read.
 bool is_frozen(const bundle::ContainerRecord& record);
 /// Whether the record names no cgroup of the container's own. The reason is
-/// --cgroup-manager=disabled, a cgroup that could not be made (go_without_cgroup()), or a lost
-/// record without a mark (remove.hpp).
+/// --cgroup-manager=disabled, a cgroup that could not be made (go_without_cgroup()), or a record
+/// that was lost while no cgroup has the container's mark (record_without_files() in remove.hpp).
 bool is_without_cgroup(const bundle::ContainerRecord& record);
 
 /// A container whose state.json was written. Every command but `create` works on this class: the

@@ -252,9 +252,10 @@ Result<void> StateDirectory::remove() const {
   const auto unlink = [this](const char* name) { ::unlinkat(directory_.get(), name, 0); };
   // A path relative to this directory, because path_ may lead elsewhere by now.
   const std::string beside = "../" + name();
-  // First the files that each container has, then the other known names, then the names that the
-  // directory lists. The known names need no new descriptor, and RLIMIT_NOFILE may leave none for
-  // the listing. A `create` that is being killed may still make a few files here.
+  // Removes first the files that each container has, then the other known names, then the names
+  // that the directory lists. The known names need no new descriptor, and RLIMIT_NOFILE may leave
+  // none for the listing. The tries repeat the listing: a `create` that is being killed may still
+  // make files here.
   const std::span files(kFiles);
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     if (tries == 0)

@@ -23,7 +23,7 @@ enum class MissingRoot { kIsCreated, kIsAnError, kIsEmpty };
 /// Each container's directory belongs to the user who created it. Any user can take any id.
 enum class Sharing { kOneUser, kAllUsers };
 
-/// The directory of all containers.
+/// The directory of all containers, as open_state_root() finds it.
 struct StateRoot {
   UniqueFd directory;  // empty if the state root does not exist
   Sharing sharing = Sharing::kOneUser;
@@ -96,8 +96,8 @@ class StateDirectory {
 
   /// Whether the path still leads to this directory.
   bool exists() const;
-  /// Errors: the directory holds a file that ocirun does not make. It may be any directory of the
-  /// host, and must not be removed.
+  /// Errors: the directory holds a file that ocirun does not make. The directory may then be any
+  /// directory of the host, and must not be removed.
   Result<void> check_is_state() const;
   /// Removes everything in the directory, also files and directories that ocirun did not make, and
   /// then the directory. No error if something is gone already.
