@@ -18,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Nothing if the record names no resctrl group: without intelRdt, resctrl is not touched (I-1).
+/// The statistics of the container's resctrl group. Nothing if the record names no group: without
+/// intelRdt, resctrl is not touched (I-1).
 std::optional<linux::ResctrlStats> read_resctrl(const Container& container) {
   const bundle::ContainerRecord& record = container.record();
   if (!record.resctrl) return std::nullopt;

@@ -41,7 +41,7 @@ class ExecLink final : public ChildLink {
     if (!born) return std::unexpected(name_limit(std::move(born).error(), cgroup_, oom_kills_));
     return {};
   }
-  /// Whether the intermediate process (exec_stage_main()) has cloned the process of `exec`.
+  /// Whether the stage (exec_stage_main()) has cloned the process of `exec`.
   bool has_cloned_process() const { return has_cloned_process_; }
   UniqueFd take_terminal() { return std::move(terminal_); }
   std::uint64_t oom_kills_before() const { return oom_kills_; }
@@ -162,8 +162,8 @@ Result<UniqueFd> connect_console(const ExecRequest& request) {
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
 
-// Whether a system call can fail with `error` because a process, its cgroup or its pid namespace
-// has ended.
+// Whether a system call can fail with the errno `error` because the container's init, its cgroup or
+// its pid namespace has ended.
 bool may_be_its_end(int error) {
   return error == ENOENT || error == ESRCH || error == ENODEV || error == ENOMEM;
 }
@@ -199,8 +199,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
     return link->give_birth(container.init().pid);
   };
   auto born = give_birth();
-  // pids.max may have room for the process of `exec`, but not for the intermediate process as well.
-  // Then only the process of `exec` joins the cgroup.
+  // pids.max may have room for the process of `exec`, but not for the stage as well. Then only the
+  // process of `exec` joins the cgroup.
   if (!born && born.error().number() == EAGAIN && !link->has_cloned_process()) {
     link->kill();
     plan.late_cgroup = std::exchange(plan.cgroup, {});

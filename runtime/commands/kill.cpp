@@ -44,9 +44,9 @@ std::unexpected<Error> refuse_stopped(const Container& container) {
   return refuse_stopped(container, count_left(container, cgroup_is_of_others(container)));
 }
 
-// Signals the processes that outlived init in the cgroup. Error without --all: no process outlived
-// init. CRI-O sends KILL to a container in a shared pid namespace, and expects that the children of
-// init end as well.
+// Signals the processes that outlived init in the cgroup, and returns their number. If no process
+// outlived init, this is an error without --all. CRI-O sends KILL to a container in a shared pid
+// namespace, and expects that the children of init end as well.
 Result<std::size_t> signal_left(const Container& container, int signal, KillScope scope) {
   const Result<bool> is_of_others = cgroup_is_of_others(container);
   const std::size_t left = count_left(container, is_of_others);

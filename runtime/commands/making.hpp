@@ -27,15 +27,17 @@ struct Document {
 /// Reads and checks the bundle's config.json, and checks the host.
 Result<Document> read_document(const CreateRequest& request, const Log& log);
 
-/// What `create` and `restore` make on the host in the same way, from the claim of the id on. The
-/// undo of a step needs what later steps have made, so all of it is members. A class with undo
-/// steps that use members of its own has to call undo.run() in its destructor.
+/// What `create` and `restore` make on the host in the same way, from the claim of the id on. All
+/// of it is kept in members, because the undo of a step needs what later steps have made. A class
+/// that adds undo steps with members of its own has to call undo.run() in its destructor, while
+/// these members exist.
 struct Making {
   /// Makes and locks the state directory. From here on nobody else uses the id.
   Result<void> claim_id();
   /// Writes the intent for `delete --force`, before anything outside the state directory is made.
   Result<void> record_intent();
-  /// Adds to the intent the things made since that `delete --force` could not find otherwise.
+  /// Adds to the intent what was made after record_intent() and what `delete --force` could not
+  /// find without the intent.
   Result<void> extend_intent();
   /// Makes the cgroup with its device rules, and marks it.
   Result<void> make_cgroup();
@@ -45,22 +47,22 @@ struct Making {
   /// children of `init` are in it as well.
   Result<void> join_resctrl(int init);
   void take_net_devices_back();
-  /// Leaves the devices to the container, which lives without ocirun now.
+  /// Leaves the network devices to the container, whose init no longer dies with ocirun.
   void keep_net_devices();
 
   const GlobalOptions& options;
   const Log& log;
   const CreateRequest& request;
   Document document{};
-  // What was claimed:
+  // Set by claim_id():
   std::optional<StateDirectory> directory{};
-  // What was placed:
+  // `place` is set by the caller, `record` and `intent` by record_intent():
   std::optional<Place> place{};
   bundle::ContainerRecord record{};
   bundle::IntentRecord intent{};
   UniqueFd network_namespace{};  // the container's, from the first moved device on
   bool hooks_have_begun = false;
-  // What could not be undone, so that the state directory stays for `delete --force`:
+  // Whether an undo step has failed: the state directory then stays for `delete --force`.
   bool is_left_to_delete = false;
   Rollback undo{};
 };

@@ -88,7 +88,8 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   if (!gate && gate.error().number() == ECONNREFUSED) {
     if (linux::is_ending(init))  // init was killed after its status was read
       return refuse_start(Status::kStopped);
-    // An earlier `start`, which was killed, has released init. Init has not called execve yet.
+    // Init listens no more, and lives: an earlier `start`, which was killed, has released init, and
+    // init has not called execve yet.
     Error error = std::move(gate).error();
     return std::unexpected(error.within(kGoesOnAlready));
   }
