@@ -47,7 +47,7 @@ struct Command : bundle::cli::Syntax {
 struct AddedCommands {
   std::span<const Command> commands;  // at most kMostAdded
   bool (*can_checkpoint)(const GlobalOptions&) =
-      nullptr;  // whether the programs for it are installed
+      nullptr;  // whether the programs that a checkpoint needs are installed
 };
 inline constexpr std::size_t kMostAdded = 2;
 /// Called once, by main() before run_command_line().
@@ -62,7 +62,7 @@ inline auto all_commands() {
            return static_cast<const Command&>(*syntax);
          });
 }
-/// nullptr: there is none.
+/// The command of this name; nullptr if there is none.
 const Command* find_command(std::string_view name);
 /// The container that the first operand names. Errors: no operand, or no valid id.
 Result<ContainerId> id_of(const Arguments& arguments);
@@ -97,15 +97,16 @@ Result<int> run_update(const Invocation&);
 Result<int> run_validate(const Invocation&);
 
 /// Executes the program of the command `pod`. `options`: the words before the command; `operands`:
-/// those behind it. Returns only if that fails.
+/// the words behind the command. Returns only if execve fails.
 Error become_pod_program(std::span<const std::string> options,
                          std::span<const std::string> operands);
 
-/// The states of the containers of the state root. Errors: it cannot be read.
+/// The states of those of `ids` that are containers in the state root `store`. Errors: the state of
+/// a container cannot be read because of a shortage, such as EMFILE.
 Result<std::vector<bundle::StateDocument>> listed_states(const Store& store,
                                                          const std::vector<std::string>& ids);
 
-/// Prints to stdout. Errors: it is closed or full.
+/// Prints to stdout. Errors: stdout is closed, or the disk is full.
 Result<void> print(std::string_view text);
 
 }  // namespace ocirun::runtime::cli

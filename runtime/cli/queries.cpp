@@ -91,7 +91,8 @@ Result<std::optional<bundle::StateDocument>> listed_state(const Store& store,
   if (!directory) return std::nullopt;
   const auto container = Container::load(*directory, id);
   if (container) {
-    const bool is_believed = belongs_to_caller(container->directory());  // others may have written
+    // In another user's state root, that user may have written any owner_uid into the record.
+    const bool is_believed = belongs_to_caller(container->directory());
     bundle::StateDocument state = container->state();
     state.owner = names.of(is_believed ? container->record().owner_uid
                                        : container->directory().owner().value_or(::geteuid()));

@@ -187,7 +187,7 @@ constexpr std::array kCommands{
             run_completion},
 };
 
-/// kCommands, and room for those that are added.
+/// kCommands, and room for the commands of add_commands().
 constinit auto syntaxes = [] {
   std::array<const bundle::cli::Syntax*, kCommands.size() + kMostAdded> all{};
   for (std::size_t i = 0; i < kCommands.size(); ++i) all.at(i) = &kCommands.at(i);
@@ -203,7 +203,8 @@ constinit AddedCommands added = {};
 
 void add_commands(const AddedCommands& commands) {
   added = commands;
-  // Help shows the added ones behind the commands of a container's life.
+  // Puts the added commands in front of `list`: help shows them behind the commands of a
+  // container's life.
   const auto end = syntaxes.begin() + kCommands.size();
   const auto place = std::find_if(syntaxes.begin(), end,
                                   [](const auto* syntax) { return syntax->name == "list"; });

@@ -24,7 +24,7 @@ std::optional<int> named_descriptor(const std::string& file);
 
 /// Reads the document that a file option names, of at most bundle::Document::kMaxSize bytes: a
 /// file, a pipe, a FIFO (waits for its writer) or an open descriptor. Errors: EBADF when the
-/// descriptor is not open, EFBIG.
+/// descriptor is not open, EFBIG; the document is empty.
 Result<std::string> read_document(const std::string& file);
 
 }  // namespace ocirun::runtime::cli
