@@ -63,7 +63,8 @@ Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifi
   Relay relay(terminal, Fd{STDIN_FILENO}, Fd{STDOUT_FILENO});
   for (;;) {
     if (const auto status = collect(child.pid)) {
-      // Signals that came too late for the container must not interrupt its poststop hooks.
+      // Drops signals that came too late for the container: they must not interrupt the poststop
+      // hooks.
       while (Signals::take_any() != 0) {
       }
       relay.drain();

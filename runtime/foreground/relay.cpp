@@ -25,8 +25,8 @@ constexpr std::size_t kDrained = 256 * 1024;
 // A Relay assumes that a program waits for a key if the program has printed nothing for this time.
 constexpr std::chrono::milliseconds kKeySilence{100};
 
-// The caller's shell shares the open file description, and O_NONBLOCK on the description would
-// reach the shell. So the file is opened once more.
+// Opens the file behind `fd` once more, with O_NONBLOCK. On the descriptor of the caller,
+// O_NONBLOCK would reach the caller's shell, which shares the open file description.
 UniqueFd open_again(Fd fd, int access) {
   auto again = linux::sys::open(linux::host_fd_link(fd).c_str(), access | O_NONBLOCK | O_NOCTTY);
   return again ? *std::move(again) : UniqueFd();

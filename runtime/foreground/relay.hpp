@@ -41,8 +41,8 @@ class Relay {
   void drain();
 
  private:
-  // Bytes that were read and not written yet. Of PIPE_BUF bytes: a pipe that poll(2) calls writable
-  // takes so many without blocking.
+  // Bytes that were read and not written yet. The size is PIPE_BUF: a pipe that poll(2) calls
+  // writable takes that many bytes without blocking.
   struct Pending {
     std::array<char, 4096> bytes;
     std::size_t begin = 0, end = 0;
