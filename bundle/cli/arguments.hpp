@@ -21,7 +21,8 @@ class Arguments {
   bool has_no_option() const { return values_.empty(); }
   /// The last value of the option. Nothing for an empty value if Program::empty_value is kIsNone.
   std::optional<std::string> value(std::string_view option) const;
-  /// All values of the option, in the order of the command line; with kIsNone, but the empty ones.
+  /// All values of the option, in the order of the command line; with kIsNone, the empty values are
+  /// left out.
   std::vector<std::string> values(std::string_view option) const;
   /// The option's value, or `otherwise` without one. Errors: the value is not a number from 0 to
   /// `most`.
@@ -50,7 +51,8 @@ class Reader {
  public:
   /// `syntax`: the command; nullptr: the words before the command.
   Reader(const Program& program, const Syntax* syntax);
-  /// Errors: an option that does not exist; a switch with a value. The word is then passed over.
+  /// Errors: an option that does not exist; a switch with a value other than true and false. The
+  /// word is then passed over.
   Result<void> read(std::string_view word);
   /// Whether the word would be an operand.
   bool is_operand(std::string_view word) const;

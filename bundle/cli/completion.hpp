@@ -21,10 +21,10 @@ struct Candidate {
 
 /// Which names are asked for, such as those of the running containers, and for which command line.
 struct Question {
-  Completes completes = Completes::kNothing;  // kContainer or a later one
-  bool (*wanted)(Status) = nullptr;           // of containers; nullptr: of any status
+  Completes completes = Completes::kNothing;  // kContainer or a later value
+  bool (*wanted)(Status) = nullptr;           // whether containers of this status; nullptr: of all
   const Arguments& before;                    // the options before the command
-  const Arguments& arguments;                 // those of the command, so far
+  const Arguments& arguments;                 // the command's options and operands so far
 };
 /// The names that a program knows of, in any order.
 using Names = std::vector<Candidate> (*)(const Question&);

@@ -9,7 +9,7 @@
 namespace ocirun::bundle::cli {
 namespace {
 
-/// "-9" and "-KILL", in a program with a command that takes a signal: how the signal is written.
+/// The hint for "-9" and "-KILL": how the signal is written. "" if no command takes a signal.
 std::string signal_hint(const Program& program, std::string_view letters) {
   const bool is_number = letters.find_first_not_of("0123456789") == std::string_view::npos;
   if (!is_number && !linux::parse_signal(letters)) return {};
@@ -21,7 +21,8 @@ std::string signal_hint(const Program& program, std::string_view letters) {
   return {};
 }
 
-/// "-it": there is no -i. "-dt" and "-ofile": letters and values stand apart.
+/// The hint for "-it": there is no -i. The hint for "-dt", the letters of two switches: each letter
+/// stands apart. Otherwise "".
 std::string letters_hint(std::span<const Option> options, std::string_view written) {
   const std::string_view letters = written.substr(1);
   const auto row = [&](char letter) { return std::ranges::find(options, letter, &Option::letter); };
@@ -37,7 +38,7 @@ std::string letters_hint(std::span<const Option> options, std::string_view writt
   return fmt::format(": each letter stands apart: write{}", apart);
 }
 
-/// "-ofile" is taken as "-o file"; "": it cannot be meant.
+/// The suggestion "-o file" for "-ofile"; "" if no option has the letter and takes a value.
 std::string with_value_apart(std::span<const Option> options, std::string_view written) {
   if (written.size() < 3 || written[1] == '-') return {};
   const Option* option = find_option(options, written.substr(0, 2));

@@ -12,8 +12,9 @@
 namespace ocirun::bundle::cli {
 
 /// The words that completion offers for the value of an option, or for an operand. kWords: the
-/// words between the bars of the value's text, as in "table|json", without those that stand for
-/// something else, as FILE; for FILE and PATH, files. From kContainer on: what the program lists.
+/// words of the text in the table, as "table|json". A word in capitals, as NAME, stands for
+/// something else and is not offered; in the place of FILE and PATH, files are offered. From
+/// kContainer on: the names that the program gives (completion.hpp).
 enum class Completes : std::uint8_t {
   kNothing,
   kWords,
@@ -65,7 +66,7 @@ struct Count {
   std::size_t least = 0, most = 0;
 };
 
-/// A command as it is written.
+/// A row of the table of commands: how the command is written.
 struct Syntax {
   std::string_view name;
   std::string_view operands = {};  // "[--] ID [SIGNAL]"
@@ -76,7 +77,9 @@ struct Syntax {
   OptionPlacement placement = OptionPlacement::kAnywhere;
 };
 
-/// kIsNone: as with runc, because scripts pass `--user "$U"`. kCounts: a command refuses it.
+/// The meaning of an empty value of an option. kIsNone: Arguments::value() returns nothing, as with
+/// runc, because scripts pass `--user "$U"`. kCounts: value() returns "", which the command
+/// refuses.
 enum class EmptyValue : std::uint8_t { kIsNone, kCounts };
 
 /// The command line of a program.
@@ -90,7 +93,7 @@ struct Program {
 /// The option of this name, written as "--force", "-f", or "-force", which is Go's style and used
 /// by go-runc. nullptr: there is none.
 const Option* find_option(std::span<const Option> options, std::string_view written);
-/// nullptr: there is none.
+/// The command of this name; nullptr: there is none.
 const Syntax* find_syntax(const Program& program, std::string_view name);
 
 /// The rows of `first` and `second` as one table.
