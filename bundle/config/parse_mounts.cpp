@@ -6,7 +6,7 @@
 namespace ocirun::bundle {
 namespace {
 
-/// An entry of `mounts` as the document has the entry. read_mount() converts a WrittenMount to a
+/// An element of `mounts` as the document has it. read_mount() converts a WrittenMount to a
 /// linux::Mount.
 struct WrittenMount {
   std::string destination, type, source;

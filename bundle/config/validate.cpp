@@ -35,9 +35,9 @@ class Check {
     root_.report().warning(
         fmt::format("{}: {}", pointer, fmt::format(format, std::forward<Args>(args)...)));
   }
-  /// Reports that the value at `pointer` needs a namespace that the container lacks. The report is
-  /// a problem if the document has /linux/namespaces. Otherwise the report is a refusal: the
-  /// document may be a fragment, or for another platform, which is valid but cannot be run.
+  /// Reports that the value at `pointer` needs a namespace that the container lacks. This is a
+  /// problem if the document has /linux/namespaces. Otherwise it is a refusal (Parsed::refusals):
+  /// the document may be a fragment, or for another platform, which is valid but cannot be run.
   void needs_namespace(std::string_view pointer, std::string sentence) const {
     if (root_.report().has_problem_below(pointer)) return;
     sentence = fmt::format("{}: {}", pointer, sentence);
