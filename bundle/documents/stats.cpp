@@ -9,7 +9,7 @@ using cgroups::Pressure;
 using cgroups::PressureLine;
 using cgroups::Stats;
 
-/// Writes a member, unless the value is 0: runc leaves out these members then.
+/// Writes a member, unless the value is 0: runc leaves out such a member.
 void unless_zero(JsonWriter& out, std::string_view name, std::uint64_t value) {
   if (value != 0) out.member(name, value);
 }
