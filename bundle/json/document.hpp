@@ -94,7 +94,7 @@ void unlink(Node* parent, const Node* node);
 /// document.
 void append(Node* parent, Node* node, std::string_view name);
 
-/// Puts `node` in front of the element `place` of `array`; nullptr: behind the last one.
+/// Puts `node` in front of the element `place` of `array`. `place` is nullptr: behind the last one.
 void insert(Node* array, Node* node, const Node* place);
 
 /// Makes new values of one document, and puts them into objects and arrays of the document.
@@ -108,7 +108,8 @@ class Editor {
   Node* array();
   Node* object();
 
-  /// Makes `value` the member `name`, behind the others.
+  /// Makes `value` the last member of `object`, with the name `name`. An earlier member of that
+  /// name is taken out.
   void set(Node* object, std::string_view name, Node* value);
   /// The member `name`; one that is absent or null becomes a new object or array.
   Node* object_in(Node* object, std::string_view name);

@@ -95,12 +95,13 @@ enum class Unknown : std::uint8_t { kIgnored, kRefused };
 template <typename Struct, typename... Rows>
 class Fields {
  public:
-  /// Handles a member whose name no row has. Returns whether it has handled the member.
+  /// A function that may handle a member whose name no row has. Returns whether it has handled the
+  /// member: if so, the table neither refuses nor tells the name.
   using Besides = bool (*)(Value member);
 
   constexpr explicit Fields(Unknown unknown, Rows... rows) : rows_(rows...), unknown_(unknown) {}
 
-  /// This table, which asks `besides` about a name before it refuses the name.
+  /// A copy of this table that asks `besides` about each name that no row has.
   constexpr Fields beside(Besides besides) const {
     Fields copy = *this;
     copy.besides_ = besides;
@@ -158,7 +159,7 @@ class Fields {
   static constexpr bool has_successor(const auto& row) {
     return requires { row.successor; };
   }
-  /// The bit of the row whose name took the place of that of `row`.
+  /// The bit of the row whose key is row.successor; 0 if `row` has no successor.
   std::uint64_t successor_bit(const auto& row) const {
     std::uint64_t found = 0;
     if constexpr (requires { row.successor; })

@@ -22,8 +22,8 @@ inline constexpr int kNewerRecord = ENOTSUP;
 /// The member "format" of a record: 1 to `newest` when read, `newest` when written.
 struct RecordFormat {
   int newest;
-  /// Also gives a greater number, whose problem says that a newer version of ocirun wrote the
-  /// record.
+  /// Sets `out` also to a number above `newest`, and reports the problem that a newer version of
+  /// ocirun wrote the record.
   bool operator()(Value at, int& out) const;
   void write(JsonWriter& out, int) const { out.value(newest); }
 };

@@ -77,7 +77,8 @@ std::string first_of(const std::vector<std::string>& problems, std::size_t count
 namespace {
 
 /// The number of typing mistakes between two words: insertions, deletions, replacements, and swaps
-/// of two neighbouring letters (optimal string alignment). A word above kLongest gives kLongest.
+/// of two neighbouring letters (optimal string alignment). kLongest if a word has more letters than
+/// that.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t kLongest = 48;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
@@ -108,7 +109,7 @@ std::string upper(std::string_view word) {
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   const std::string typed = upper(word);  // a difference in case is no mistake
   std::string_view best;
-  // The most typing mistakes: a word with more mistakes would be a guess.
+  // A word that needs more typing mistakes than `most` would be a guess.
   const std::size_t most = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 4);
   std::size_t least = most + 1;
   constexpr std::size_t kMostCandidates = 1000;  // a document can have more names of its own

@@ -22,8 +22,8 @@ enum class UnknownNames : std::uint8_t { kPassedOver, kTold };
 /// Every sentence begins with the JSON pointer of the value.
 class Report {
  public:
-  /// The length of each list, so that a hostile document cannot exhaust memory. problem_count()
-  /// counts all problems.
+  /// The most sentences in each list, so that a hostile document cannot exhaust memory.
+  /// problem_count() counts all problems.
   static constexpr std::size_t kMaxListed = 100;
 
   explicit Report(UnknownNames unknown_names = UnknownNames::kPassedOver)
@@ -45,7 +45,8 @@ class Report {
   /// collected in unsupported() instead of being a problem.
   void defer_unsupported() { defers_unsupported_ = true; }
   bool defers_unsupported() const { return defers_unsupported_; }
-  /// Where an export finds such a part: in the document alone, or also in what was read of it.
+  /// Where an export finds an unsupported part. kCopied: in the document alone. kOfThePod: also in
+  /// the Pod that was read from the document.
   enum class Export : std::uint8_t { kCopied, kOfThePod };
   struct Unsupported {
     const Node* node;
@@ -78,9 +79,9 @@ class Report {
   std::vector<std::string> problems_, warnings_;
   std::vector<const Node*> nodes_of_problems_, nodes_of_warnings_, left_out_;
   std::size_t problem_count_ = 0;
-  std::map<std::string, bool, std::less<>> ignored_;  // and whether the name is used
+  std::map<std::string, bool, std::less<>> ignored_;  // names, and whether each has been used
   std::vector<Unsupported> unsupported_;
-  std::set<const Node*> around_unsupported_;  // and the values that they are in
+  std::set<const Node*> around_unsupported_;  // nodes of unsupported_, and the nodes around them
   UnknownNames unknown_names_;
   bool defers_unsupported_ = false;
 };
