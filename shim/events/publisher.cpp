@@ -8,7 +8,8 @@ namespace ocirun::shim {
 namespace {
 
 const std::string kService = "containerd.services.events.ttrpc.v1.Events", kMethod = "Forward";
-// What containerd has missed beyond that, it asks for when it is back.
+// The most events that wait for a containerd that is away. Beyond that, add() drops the oldest
+// ones: when containerd is back, it asks for the states of all tasks.
 constexpr std::size_t kMostWaiting = 10'000;
 constexpr std::chrono::milliseconds kFirstPause{20}, kLongestPause{2'000};
 
@@ -18,7 +19,7 @@ Publisher::Publisher(Loop& loop, std::string address, std::string container_name
     : loop_(loop), address_(std::move(address)), namespace_(std::move(container_namespace)) {}
 
 void Publisher::add(std::string topic, std::string type, std::string event) {
-  if (address_.empty()) return;  // containerd has said no place
+  if (address_.empty()) return;  // containerd has named no socket for events
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   Shim__Timestamp timestamp = timestamp_of(now);

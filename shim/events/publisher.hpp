@@ -11,8 +11,8 @@
 namespace ocirun::shim {
 
 /// Tells containerd what happens to tasks, in the order of the calls. An event is sent again until
-/// containerd has answered, so that containerd loses none while it is away; containerd may get an
-/// event twice.
+/// containerd has answered; containerd may get an event twice. At most 10,000 events wait for a
+/// containerd that is away.
 class Publisher {
  public:
   /// `address` is the socket of containerd's ttrpc server, with or without "unix://".
@@ -31,7 +31,7 @@ class Publisher {
 
   Loop& loop_;
   std::string address_, namespace_;
-  std::deque<std::string> waiting_;  // requests, the first one of which is on its way
+  std::deque<std::string> waiting_;  // requests; send_all() is sending the first one
   bool is_sending_ = false;
 };
 
