@@ -37,7 +37,7 @@ struct Promise {
   }
   T take() { return *std::move(value); }
 };
-/// The same for a coroutine that returns nothing.
+/// The promise of a coroutine that returns nothing.
 struct EmptyPromise {
   std::coroutine_handle<> caller;
 

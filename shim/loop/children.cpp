@@ -16,7 +16,8 @@ namespace ocirun::shim {
 
 namespace {
 
-/// Returns the limit before. A process of a container has up to nine descriptors of the shim.
+/// Raises the soft limit of open files to the hard limit, and returns the limits from before. The
+/// shim keeps up to nine descriptors for each process of a container.
 rlimit raise_open_files() {
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);

@@ -30,8 +30,8 @@ class Children {
  public:
   using Ended = std::function<void(const ProcessEnd&)>;
 
-  /// Blocks SIGCHLD, becomes the subreaper, and raises the soft limit of open files, which programs
-  /// and containers do not get. Errors: EMFILE, ENFILE, ENOMEM.
+  /// Blocks SIGCHLD, becomes the subreaper, and raises the shim's soft limit of open files: spawn()
+  /// gives programs the limit from before. Errors: EMFILE, ENFILE, ENOMEM.
   static Result<std::unique_ptr<Children>> make(Loop& loop);
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
@@ -40,7 +40,8 @@ class Children {
   class Memory;
   /// Calls `ended` once when the child ends: at once if it has ended since `memory` began.
   void expect(int pid, const Memory& memory, Ended ended);
-  /// The same for a child that the caller has just made.
+  /// Calls `ended` once when the child ends. For a child that the caller has just made: a kept end
+  /// of this pid is that of an earlier child.
   void expect(int pid, Ended ended);
   /// Starts a program as linux::spawn() does, with the limit of open files that the shim was given.
   Result<linux::Child> spawn(const linux::ExecArguments& arguments, char* const environment[],

@@ -91,10 +91,11 @@ Result<void> Loop::wait() {
     const epoll_event& event = events.at(static_cast<std::size_t>(i));
     const auto descriptor = static_cast<int>(event.data.u64 & 0xffffffff);
     const auto watch = watches_.find(descriptor);
-    // An earlier event of this round may have closed the descriptor, and opened it for another.
+    // The function for an earlier event of this round may have closed the descriptor, and the
+    // number may belong to another open file now.
     if (watch == watches_.end() || token_of(descriptor, watch->second.serial) != event.data.u64)
       continue;
-    const Ready ready = watch->second.ready;  // a copy: it may call forget()
+    const Ready ready = watch->second.ready;  // a copy: the function may call forget()
     ready(event.events);
   }
   return {};
@@ -107,7 +108,7 @@ void Notice::give() {
 
 Async<bool> is_ready_within(Loop& loop, Fd descriptor, std::uint32_t events,
                             Loop::Clock::duration patience) {
-  const auto told = std::make_shared<Notice>(loop);  // the timer may come much later
+  const auto told = std::make_shared<Notice>(loop);  // the timer may outlive this coroutine
   bool is_ready = false;
   const auto watched = loop.watch(descriptor, events, [&is_ready, told](std::uint32_t) {
     is_ready = true;
