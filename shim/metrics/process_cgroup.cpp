@@ -12,7 +12,8 @@
 namespace ocirun::shim {
 namespace {
 
-/// The hierarchies, with the cgroups of `own_cgroups`, the text of a process's /proc/PID/cgroup.
+/// The hierarchies, and in each of them the cgroup that `own_cgroups` names: the text of a
+/// process's /proc/PID/cgroup.
 Result<cgroups::Layout> layout_of(const linux::Procfs& procfs, const std::string& own_cgroups) {
   if (auto usual = cgroups::usual_layout(procfs, own_cgroups)) return *std::move(usual);
   OCIRUN_TRY_ASSIGN(const std::string mountinfo, linux::read_mountinfo(procfs));

@@ -20,8 +20,9 @@ class ProcessCgroup {
   /// place.
   static Result<ProcessCgroup> of(int pid);
 
-  /// The statistics now: those of v2 on a host that mounts the unified hierarchy alone, else those
-  /// of v1. Keeps no descriptor open. Errors: ENOENT: the cgroup is gone; EMFILE, ENFILE, ENOMEM.
+  /// The statistics now: pack_v2() on a host that mounts the unified hierarchy alone, else
+  /// pack_v1(). Keeps no descriptor open. Errors: ENOENT: the cgroup is gone; EMFILE, ENFILE,
+  /// ENOMEM.
   Result<PackedMetrics> metrics() const;
   /// For OomWatch::open() and count_oom_kills().
   std::span<const cgroups::Node> nodes() const { return nodes_; }

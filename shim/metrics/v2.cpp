@@ -21,7 +21,7 @@ Metrics__V2__PressureLine* add_pressure_line(Parts& parts, const cgroups::Pressu
   return &line;
 }
 
-/// Null where the kernel tells no pressure.
+/// Returns nullptr if the kernel tells no pressure.
 Metrics__V2__Pressure* add_pressure(Parts& parts, const std::optional<cgroups::Pressure>& stats) {
   if (!stats) return nullptr;
   auto& pressure = parts.add<Metrics__V2__Pressure>();
