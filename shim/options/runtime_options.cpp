@@ -30,7 +30,7 @@ RuntimeOptions options_of(const Shim__Options& message) {
           .io_gid = message.io_gid};
 }
 
-/// The file of the administrator that containerd's configuration names.
+/// Reads the TOML file that containerd's configuration names as ConfigPath.
 Result<RuntimeOptions> read_configuration(const std::string& path) {
   if (!path.starts_with('/'))
     return refuse("the runtime's ConfigPath \"{}\": must be an absolute path", path);

@@ -34,14 +34,15 @@ constexpr std::tuple kKeys{key("BinaryName", &RuntimeOptions::binary_name),
                            key("CriuImagePath", &RuntimeOptions::criu_image_path),
                            key("CriuWorkPath", &RuntimeOptions::criu_work_path)};
 
-/// Whether the names differ in the case of letters at most: containerd reads its own configuration
-/// so.
+/// Whether the names differ in the case of letters at most, which containerd ignores in its own
+/// configuration.
 bool is_name(std::string_view written, std::string_view name) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::ranges::equal(written, name, {}, lower, lower);
 }
 
-// Each returns what the value must be; "" if it is that, and was read.
+// Each read() reads a value of one type into `out`, and returns "". If the value has another type,
+// read() returns what the value must be.
 std::string_view read(const toml::node& value, bool& out) {
   const auto flag = value.value_exact<bool>();
   if (flag) out = *flag;
@@ -61,7 +62,7 @@ std::string_view read(const toml::node& value, std::uint32_t& out) {
   return is_good ? "" : "a whole number from 0 to 4294967295";
 }
 
-/// Reads the value if it is the one of `key`.
+/// Reads the value into the member of `key` if `written` is the name of `key`.
 template <typename Member>
 Result<void> read_if(const Key<Member>& key, std::string_view written, const toml::node& value,
                      RuntimeOptions& out, std::string_view where) {
