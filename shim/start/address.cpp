@@ -32,7 +32,7 @@ std::string sha256_hex(std::string_view text) {
   return hex;
 }
 
-/// "" if `config` has no such annotation.
+/// The value of the first of kGroupAnnotations that `config` has; "" if it has none.
 std::string find_group(const bundle::Value& config) {
   std::string group;
   if (!config.expect_object()) return group;

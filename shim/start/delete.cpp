@@ -31,8 +31,8 @@ Result<void> delete_by_runtime(Fd bundle, const Arguments& arguments) {
   return within(linux::run_program(words, kRuntimePatience), record.runtime);
 }
 
-/// Removes the socket of a server that was killed, and what lies beside it. Its path is in the file
-/// `address` of the bundle.
+/// Removes the socket of a server that was killed, and the server's scratch files. The path of the
+/// socket is in the file `address` of the bundle.
 Result<void> remove_socket(Fd bundle) {
   constexpr std::size_t kMostAddress = 4096;
   OCIRUN_TRY_ASSIGN(const std::string address,
@@ -42,7 +42,7 @@ Result<void> remove_socket(Fd bundle) {
   return remove_dead_socket(path);
 }
 
-/// The message for containerd; the end is now.
+/// The DeleteResponse for containerd, which gets the present time as the time of the end.
 std::string delete_response(const std::string& bundle) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

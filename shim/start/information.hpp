@@ -11,7 +11,7 @@ std::string version_text();
 
 /// `-info`: reads the options of a runtime as an Any from standard input, and prints a RuntimeInfo:
 /// name and version of this program, the options, and the JSON that `RUNTIME features` prints. The
-/// last is left out if the command fails or prints more than 1 MiB. Errors: those of
+/// JSON is left out if the command fails or prints more than 1 MiB. Errors: those of
 /// parse_options() and find_runtime().
 Result<void> print_information();
 

@@ -21,7 +21,7 @@ std::optional<Bootstrap> find_bootstrap(std::string_view bytes, const Arguments&
   return message;
 }
 
-/// Extensions of other types are for other shims.
+/// The options among the extensions of `message`. Extensions of other types are for other shims.
 Result<RuntimeOptions> find_options(const Shimstart__BootstrapParams& message) {
   for (const Shimstart__Extension* extension : std::span(message.extensions, message.n_extensions))
     if (const Shim__Any* const any = extension->value;

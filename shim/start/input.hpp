@@ -13,7 +13,7 @@ namespace ocirun::shim {
 /// The most bytes that are read from standard input: as many as a message of ttrpc may have.
 inline constexpr std::size_t kMostInput = std::size_t{4} << 20;
 
-/// Whether containerd understands an answer of this form, by its version.
+/// The form of the answer of `start`: which of them containerd understands depends on its version.
 enum class AnswerForm : std::uint8_t {
   kPlain,    // 1.6
   kJson,     // 1.7 to 2.2
@@ -38,9 +38,10 @@ struct StartEnvironment {
 StartEnvironment read_start_environment();
 
 /// Reads `bytes`, what containerd has written to standard input: nothing, an Any with the options
-/// (up to 2.2), or BootstrapParams (2.3 on). The fields 1 and 2 of both are a text and bytes, so
-/// that each can be read as the other. BootstrapParams are told by these fields: they are the
-/// arguments -id and -namespace. Errors: `bytes` are neither; those of parse_options().
+/// (up to 2.2), or BootstrapParams (2.3 on). The fields 1 and 2 of both messages are a text and
+/// bytes, so that each message can be read as the other. Only in BootstrapParams, these two fields
+/// are equal to the arguments -id and -namespace. Errors: `bytes` are neither; those of
+/// parse_options().
 Result<StartInput> parse_start_input(std::string_view bytes, const Arguments& arguments,
                                      const StartEnvironment& environment);
 

@@ -18,7 +18,7 @@ void Log::call(std::string_view method, std::chrono::nanoseconds time,
                     answer ? "" : " and failed: ", answer ? "" : answer.error().message));
 }
 
-// The form of containerd's own lines.
+// Writes a line in the form of containerd's own log.
 void Log::write(std::string_view level, std::string_view message) const {
   constexpr std::size_t kMostMessage = 640;  // so that a pipe takes a line whole: PIPE_BUF
   if (!fifo_) return;

@@ -15,8 +15,8 @@ class Log {
   /// `fifo` does not block; -1: containerd reads no log.
   Log(UniqueFd fifo, bool debug) : fifo_(std::move(fifo)), debug_(debug) {}
 
-  /// Tells of a call that was answered after `time`: with `debug` of each call, otherwise of one
-  /// that has failed for another reason than a code of containerd's says.
+  /// Writes a line about a call that was answered after `time`. Without `debug`, only a call that
+  /// has failed with Code::kUnknown gets a line: the other codes tell containerd the reason.
   void call(std::string_view method, std::chrono::nanoseconds time,
             const ttrpc::Answer& answer) const;
   void error(std::string_view message) const { write("error", message); }

@@ -20,7 +20,8 @@
 namespace ocirun::shim {
 namespace {
 
-/// A file that is opened later must not become a standard stream.
+/// Opens the null device for each standard stream that is closed: a file that is opened later must
+/// not become a standard stream.
 Result<void> fill_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0) {

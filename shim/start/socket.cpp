@@ -26,7 +26,7 @@ struct SocketPlace {
   std::string name;
 };
 
-/// Another user could replace the socket in a directory that is not the caller's own.
+/// Refuses a directory that is not the caller's alone: another user could replace the socket in it.
 Result<void> check_owner(Fd directory) {
   OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   if (status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
@@ -35,8 +35,8 @@ Result<void> check_owner(Fd directory) {
       ::geteuid());
 }
 
-/// The lock lies on the directory: a file for it would have to stay. The kernel frees it with the
-/// descriptor.
+/// Locks the directory itself: a lock file would have to stay for ever. The kernel releases the
+/// lock when the descriptor is closed.
 Result<void> lock_directory(Fd directory) {
   linux::Patience patience(kLockPatience);
   while (::flock(directory.value, LOCK_EX | LOCK_NB) != 0) {
@@ -120,7 +120,8 @@ Result<void> remove_dead_socket(const std::string& path) {
                                });
 }
 
-// A terminal's socket has such a path, and must be shorter than the longest address.
+// The path of a ConsoleSocket is this prefix and a number. It must fit into the address of a
+// socket, so the prefix has only some digits of the name.
 std::string scratch_prefix(const std::string& path) {
   constexpr std::size_t kFirstDigits = 16;
   return path.substr(0, path.rfind('/') + 1 + kFirstDigits) + ".";

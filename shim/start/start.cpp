@@ -72,7 +72,7 @@ Result<void> print_answer(const StartInput& input, const std::string& path) {
 /// can connect as soon as it has the answer.
 Result<void> start_server(const StartInput& input, Setup setup, ServerWork work) {
   const std::string path = setup.socket_path;
-  // The server inherits all of these.
+  // The server inherits the score, the cgroup and the core scheduling cookie.
   OCIRUN_TRY(raise_oom_score());
   OCIRUN_TRY(join_shim_cgroup(input.options.shim_cgroup));
   OCIRUN_TRY(separate_cores());

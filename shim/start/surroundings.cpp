@@ -23,7 +23,8 @@ Result<void> enter(const cgroups::Directory& cgroup) {
                 cgroup.path());
 }
 
-/// Returns the number of hierarchies that have the cgroup.
+/// Moves this process into the cgroup `path` of each hierarchy that has such a cgroup. Returns the
+/// number of these hierarchies.
 Result<int> enter_all(const cgroups::Layout& layout, const std::string& path) {
   int entered = 0;
   for (const cgroups::Hierarchy& hierarchy : layout.hierarchies) {

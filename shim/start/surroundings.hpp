@@ -13,7 +13,7 @@ namespace ocirun::shim {
 Result<void> raise_oom_score();
 
 /// Moves this process into the cgroup `path` of each hierarchy that has such a cgroup. "": does
-/// nothing. Errors: a ".." in the path; no hierarchy has it.
+/// nothing. Errors: a ".." in the path; no hierarchy has the cgroup.
 Result<void> join_shim_cgroup(const std::string& path);
 
 /// Gives this process, and the processes that it forks, a core scheduling cookie of their own, if
