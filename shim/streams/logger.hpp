@@ -26,8 +26,9 @@ bool is_logger(std::string_view name);
 
 /// Starts the logging program of a name "binary:///PROGRAM?NAME=VALUE&…", with the arguments NAME
 /// and VALUE of each pair. The program gets the output of the container as descriptor 3, its error
-/// output as descriptor 4, and descriptor 5, which it closes when it is ready; one of the scheme
-/// binary-v2 writes a byte before. Errors: those of spawn(); a name without an absolute path.
+/// output as descriptor 4, and descriptor 5, which it closes when it is ready; a program of the
+/// scheme binary-v2 writes a byte to descriptor 5 before. Errors: those of spawn(); a name without
+/// an absolute path.
 Result<Logger> run_logger(const Children& children, const std::string& name,
                           const LoggedContainer& container, Fd out, Fd err);
 

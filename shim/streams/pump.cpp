@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostSpliced = std::size_t{1} << 20;
 constexpr std::size_t kMostPending = 4096;
-// Other streams get their turn after so many steps.
+// The steps that move() makes before other streams get their turn.
 constexpr int kStepsPerTurn = 16;
 
 bool is_ready(Fd descriptor, short events) {
@@ -37,7 +37,7 @@ void Pump::move() {
                                           : copy_once();
     if (moved == Moved::kEnd) return end();
     if (moved == Moved::kSome) continue;
-    // A splice that moves nothing does not say which end is to blame.
+    // A splice that moves nothing does not say whether the source is empty or the sink full.
     const bool sink_is_full = !pending_.empty() || (splices_ && is_ready(source_, POLLIN));
     return wait_for(sink_is_full ? Waits::kForSink : Waits::kForSource);
   }

@@ -41,7 +41,7 @@ bool is_fifo(const std::string& path) {
 
 constexpr std::string_view kFileScheme = "file://", kFifoScheme = "fifo://";
 
-/// The path that a name without a scheme, or with one of a path, names. Errors: another scheme.
+/// The path in a name without a scheme, or with the scheme file or fifo. Errors: another scheme.
 Result<std::string> path_of(const std::string& name) {
   if (name.starts_with(kFileScheme)) return without_codes(name.substr(kFileScheme.size()));
   if (name.starts_with(kFifoScheme)) return name.substr(kFifoScheme.size());
@@ -93,7 +93,7 @@ Result<void> Streams::open_in(const StreamNames& names, const PipeOwner& owner) 
 Result<void> Streams::open_out(const std::string& name, const StreamNames& names,
                                const PipeOwner& owner, End& end) {
   OCIRUN_TRY_ASSIGN(end.theirs, linux::open_verified_null());
-  // Somebody has to read a terminal: its program would stop.
+  // The shim reads a terminal even without a name for its output: its program would stop otherwise.
   if (name.empty() && names.terminal && &end == &out_) {
     OCIRUN_TRY_ASSIGN(end.outside, linux::open_verified_null());
   }
@@ -115,7 +115,8 @@ Result<void> Streams::open_outside(const std::string& name, End& end) {
                       sys::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | creates, 0600));
     return {};
   }
-  // With a reader, the writing end opens at once, and a client that is away breaks no pipe.
+  // While the shim has a reading end too, the writing end opens at once, and writing causes no
+  // EPIPE when the client is away.
   OCIRUN_TRY_ASSIGN(UniqueFd reader, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   readers_.push_back(std::move(reader));
   OCIRUN_TRY_ASSIGN(end.outside, sys::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));

@@ -16,8 +16,8 @@
 namespace ocirun::shim {
 
 /// Where the standard streams of a process come from and go to, as containerd names them: "" for
-/// /dev/null, the path of a fifo or file, "fifo:///PATH", "file:///PATH", and
-/// "binary:///PROGRAM?NAME=VALUE" or "binary-v2:///…" for out and err.
+/// /dev/null, the path of a fifo or file, "fifo:///PATH", "file:///PATH". If `out` is
+/// "binary:///PROGRAM?NAME=VALUE" or "binary-v2:///…", this logging program gets out and err.
 struct StreamNames {
   std::string in, out, err;
   bool terminal = false;  // err is not used then
@@ -43,11 +43,12 @@ class Streams : public std::enable_shared_from_this<Streams> {
   /// Begins to move bytes, and closes the process's ends. `terminal`: the master of the process's
   /// terminal, if it has one.
   Result<void> start(UniqueFd terminal);
-  /// The client has no more input. What it has written before still comes through.
+  /// Called when the client has no more input. What the client has written before still reaches the
+  /// process.
   void close_stdin() { input_holder_.reset(); }
   /// Errors: the process has no terminal.
   Result<void> resize(std::uint32_t width, std::uint32_t height) const;
-  /// Given when all output has been moved, and the logging program has ended.
+  /// Given when all output has been moved; with a logging program, when that program has ended.
   Notice& drained() { return drained_; }
   bool has_logger() const { return logger_.pid != 0; }
 
@@ -71,7 +72,7 @@ class Streams : public std::enable_shared_from_this<Streams> {
   Children& children_;
   Loop& loop_;
   End in_, out_, err_;
-  UniqueFd input_holder_;          // a writing end of the fifo: the input does not end without it
+  UniqueFd input_holder_;          // a writing end of the fifo: while open, the input does not end
   std::vector<UniqueFd> readers_;  // of the output fifos: a client that is away loses nothing
   UniqueFd terminal_;
   Logger logger_;
