@@ -38,8 +38,9 @@ Async<Answer> Tasks::kill(Payload payload) {
     co_return answer_with(Code::kFailedPrecondition,
                           "the process does not run yet: failed precondition");
   const bool is_init = process == container->init;
-  // The runtime thaws a paused container, so that SIGKILL arrives. All processes are the runtime's
-  // too. Any other process is a child of the shim, whose pid nobody else can have.
+  // The runtime has to thaw a paused container, so that SIGKILL arrives, and it knows all processes
+  // of a container. Otherwise the shim signals `process` itself: it is a child of the shim, so no
+  // other process can have its pid.
   if (is_init && (given.all != 0 || process->state == TaskState::kPaused)) {
     std::vector<std::string> words{"kill"};
     if (given.all != 0) words.emplace_back("--all");

@@ -88,14 +88,16 @@ void Tasks::publish_exit(const Container& container, const Process& process) {
   Shim__Timestamp exited = timestamp_of(process.end.at);
   auto event = new_message<Shim__TaskExit>();
   event.container_id = in_message(container.id);
-  event.id = in_message(process.exec_id.empty() ? container.id : process.exec_id);  // not as Delete
+  // The id of the container stands for init, unlike in the event of publish_delete().
+  event.id = in_message(process.exec_id.empty() ? container.id : process.exec_id);
   event.pid = pid_of(process);
   event.exit_status = process.end.exit_code();
   event.exited_at = &exited;
   publisher_.publish("/tasks/exit", "containerd.events.TaskExit", event);
 }
 
-/// Also for an exec, as containerd's description of shims says.
+/// Tells that a task was deleted, or a process that Exec has added: containerd's description of
+/// shims wants the event for both.
 void Tasks::publish_delete(const Container& container, const Process& process) {
   Shim__Timestamp exited = timestamp_of(process.end.at);
   auto event = new_message<Shim__TaskDelete>();

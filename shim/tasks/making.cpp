@@ -23,9 +23,10 @@ using ttrpc::Code;
 
 namespace {
 
-// After that, processes that a container has left behind may still hold its streams.
+// How long Delete waits for the last output: processes that a container has left behind may keep
+// its streams open for ever.
 constexpr std::chrono::seconds kOutputPatience{2};
-// A logging program may have something to finish.
+// How long Delete waits for a logging program, which may have something to finish.
 constexpr std::chrono::seconds kLoggerPatience{10};
 
 Answer pid_response(const Process& process) {

@@ -42,7 +42,7 @@ struct Container {
   std::string id, bundle, checkpoint;
   Runtime runtime;
   RuntimeOptions options;
-  bool has_mounts = false;   // containerd has given the root filesystem
+  bool has_mounts = false;   // the shim mounts the root filesystem, from mounts of containerd
   bool has_own_pids = true;  // the kernel ends all processes when init ends
   std::shared_ptr<Process> init;
   std::map<std::string, std::shared_ptr<Process>> execs;

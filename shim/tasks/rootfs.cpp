@@ -86,7 +86,7 @@ Result<void> bind(const linux::Mount& mount, const std::string& target) {
 
 constexpr std::string_view kLower = "lowerdir=";
 
-/// Directories of an overlay, as the kernel separates them.
+/// The directories in an option of an overlay, with ":" between them; "" for any other option.
 std::string_view value_of(std::string_view option) {
   for (const std::string_view name :
        {kLower, std::string_view("upperdir="), std::string_view("workdir=")})
@@ -154,7 +154,7 @@ Result<void> cover(const linux::Procfs& procfs, const std::string& directory, Fd
 }
 
 /// Makes an overlay in a mount namespace in which its lower layers are id-mapped, and moves the
-/// overlay into the caller's.
+/// overlay into the mount namespace of the caller.
 Result<void> make_id_mapped(const Layer& layer, const std::string& target) {
   OCIRUN_TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::of_host());
   OCIRUN_TRY_ASSIGN(const UniqueFd users, linux::make_user_namespace(procfs.fd(), layer.id_map));

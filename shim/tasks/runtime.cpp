@@ -49,7 +49,7 @@ std::string last_error(std::string_view log) {
 
 Async<Result<void>> Runtime::run(std::vector<std::string> words, std::vector<Fd> streams) const {
   const std::string command = words.front();
-  // The log is a file that no path leads to once the runtime has ended.
+  // The runtime writes its log to a scratch file, which is removed when the runtime has ended.
   static unsigned long next_log = 0;
   const std::string log = fmt::format("{}log.{}", scratch_prefix_, next_log++);
   std::vector<std::string> all{choice_.runtime, "--root", choice_.root, "--log", log,

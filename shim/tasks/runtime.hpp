@@ -25,7 +25,8 @@ class Runtime {
   /// /dev/null. Errors: the runtime cannot be started; it fails: the error is what its log says
   /// last.
   Async<Result<void>> run(std::vector<std::string> words, std::vector<Fd> streams = {}) const;
-  /// The same with `input` as standard input. Returns what the command writes, at most 16 MiB.
+  /// Runs a command as run() does, with `input` as standard input. Returns what the command writes,
+  /// at most 16 MiB.
   Async<Result<std::string>> ask(std::vector<std::string> words, std::string input = {}) const;
 
  private:

@@ -54,8 +54,8 @@ Tasks::Found<Tasks::Target> Tasks::find_named(const Payload& payload) const {
   return find((*request)->id, (*request)->exec_id);
 }
 
-/// Whether the shim still has the process: it may have been deleted while a call waited for the
-/// gate of the container, and another one may have the id.
+/// Whether the shim still has the process: the process may have been deleted while a call waited
+/// for the gate of the container, and another process may have its id.
 bool Tasks::is_current(const Container& container, const Process& process) const {
   const auto found = find(container.id, process.exec_id);
   return found && found->container.get() == &container && found->process.get() == &process;
