@@ -14,7 +14,7 @@
 namespace ocirun::shim::ttrpc {
 namespace {
 
-// A client that does not read its answers is not read either.
+// The bytes of unsent answers from which on the server reads no more calls of a client.
 constexpr std::size_t kMostUnsent = 2 * kMostMessage;
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};
 
@@ -33,8 +33,8 @@ std::string response(const Answer& answer) {
 
 }  // namespace
 
-/// One client. The calls that are worked on hold the connection, and drop their answers if it has
-/// been closed.
+/// The connection of one client. The calls that are worked on keep the object alive, and drop their
+/// answers if the connection was closed meanwhile.
 class Server::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Server& server, UniqueFd socket) : server_(&server), socket_(std::move(socket)) {}
@@ -122,7 +122,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                                  (unsent_.empty() ? 0 : std::uint32_t{EPOLLOUT});
     if (!socket_ || wanted == wanted_) return;
     wanted_ = wanted;
-    ignore(server_->loop_.change(socket_, wanted));  // fails for no watched descriptor alone
+    ignore(server_->loop_.change(socket_, wanted));  // fails only for an unwatched descriptor
   }
 
   Server* server_;
