@@ -12,8 +12,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// The holder of a systemd scope (cgroups/systemd/client.hpp) ends a moment after a `create` that was
-// killed. was_made() waits for this end.
+// The time that was_made() waits: the holder of a systemd scope (cgroups/systemd/client.hpp) ends a
+// moment after a `create` that was killed.
 constexpr std::chrono::milliseconds kHolderPatience{1000};
 
 bool is_populated(const bundle::ContainerRecord& record) {
