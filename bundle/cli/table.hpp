@@ -45,9 +45,9 @@ struct Option {
 /// Whether a value may be missing: `--wait-ready` and `--wait-ready=30`.
 constexpr bool may_lack_value(const Option& option) { return option.value.starts_with("[="); }
 
-/// The words that completion offers for an operand; with kMany, for all operands from there on. For
-/// kContainer: the containers whose status suits `wanted`, and those whose status suits
-/// `widened_to` if the line has the switch `widened_by`. A null function stands for all statuses.
+/// The words that completion offers for an operand; with kMany, for this operand and all behind it.
+/// For kContainer: the containers whose status suits `wanted`; if the line has the switch
+/// `widened_by`, those whose status suits `widened_to`. A null function stands for all statuses.
 struct Operand {
   Completes completes = Completes::kNothing;
   bool (*wanted)(Status) = nullptr;
