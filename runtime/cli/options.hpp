@@ -6,7 +6,7 @@
 
 namespace ocirun::runtime::cli {
 
-// The options that several commands have.
+// The options that several commands have, and those of `update`.
 
 inline constexpr Option kBundle{"bundle", 'b', "DIR",
                                 "the bundle: config.json and the root filesystem (default .)",
