@@ -71,8 +71,8 @@ class InitLink final : public ChildLink {
 
   InitPlan& plan_;  // init is a clone of this process: it changes only its own copy of the plan
   BirthContext context_;
-  linux::ProcfsOnDemand procfs_;     // for writes, and for files of init
-  bool agent_has_listener_ = false;  // from now on init may wait for the seccomp agent
+  linux::ProcfsOnDemand procfs_;     // for writes to procfs, and for init's files in it
+  bool agent_has_listener_ = false;  // if true, init may wait for the seccomp agent
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;
 };
