@@ -58,7 +58,8 @@ class StepBoard {
   std::unique_ptr<Place, Unmap> place_;
 };
 
-/// The path in the container of the socket to the service manager: the value of its NOTIFY_SOCKET.
+/// The value of NOTIFY_SOCKET in the container: the path at which the container finds the socket
+/// notify.sock of its state directory.
 inline constexpr char kNotifySocketInContainer[] = "/run/notify/notify.sock";
 
 /// The data that a container's init needs. The parent fills in the plan before the clone. Init

@@ -12,7 +12,7 @@ namespace ocirun::runtime {
 
 // The channel between a created container's init and `ocirun start`: a SOCK_SEQPACKET connection.
 //   init ── 'H'text ──► start    every 10 s of a startContainer hook without timeout
-//   init ── 'E' ──► start        execve is the next system call
+//   init ── 'E' ──► start        execve is next, or the loading of the filter and then execve
 //   init ── 'F'error ──► start   the container was not started; init exits
 //   end of stream after 'E'      execve has closed the socket, or init was killed
 inline constexpr char kGateHookLasts = 'H';
