@@ -41,7 +41,7 @@ class Pump {
   bool splices_ = true;
   std::string pending_;  // bytes that were read and not written; at most kMostPending
   Waits waits_ = Waits::kNot;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for posted calls
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // tells posted calls: still there
 };
 
 }  // namespace ocirun::shim

@@ -73,7 +73,7 @@ class Streams : public std::enable_shared_from_this<Streams> {
   Loop& loop_;
   End in_, out_, err_;
   UniqueFd input_holder_;          // a writing end of the fifo: while open, the input does not end
-  std::vector<UniqueFd> readers_;  // of the output fifos: a client that is away loses nothing
+  std::vector<UniqueFd> readers_;  // reading ends: output fifos keep the bytes for an absent client
   UniqueFd terminal_;
   Logger logger_;
   std::unique_ptr<Pump> input_;
