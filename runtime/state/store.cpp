@@ -106,7 +106,8 @@ Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing) {
 
 namespace {
 
-// The end of an error about an entry of another user: ": it belongs to user 1000". Otherwise "".
+// The end of an error about a file or directory of another user in the state root: ": it belongs to
+// user 1000". Otherwise "".
 std::string owner_unless_caller(Fd root, const char* name) {
   struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -115,7 +116,7 @@ std::string owner_unless_caller(Fd root, const char* name) {
   return fmt::format(": it belongs to {}", linux::owner_name(status.st_uid));
 }
 
-// The kind of an entry that is no directory: "a symlink", "a file". Otherwise "".
+// What `name` is in the state root, if it is no directory: "a symlink", "a file". Otherwise "".
 std::string_view what_else(Fd root, const char* name) {
   struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(status.st_mode))
