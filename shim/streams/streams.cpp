@@ -27,13 +27,6 @@ Result<linux::Pipe> pipe_of(const PipeOwner& owner) {
   return pipe;
 }
 
-Result<void> do_not_block(Fd descriptor) {
-  const int flags = ::fcntl(descriptor.value, F_GETFL);
-  if (flags < 0 || ::fcntl(descriptor.value, F_SETFL, flags | O_NONBLOCK) != 0)
-    return fail(errno, "make a descriptor nonblocking");
-  return {};
-}
-
 bool is_fifo(const std::string& path) {
   const auto status = sys::fstatat(Fd{AT_FDCWD}, path.c_str());
   return status && S_ISFIFO(status->st_mode);
@@ -84,7 +77,7 @@ Result<void> Streams::open_in(const StreamNames& names, const PipeOwner& owner) 
   }
   if (names.terminal) return {};
   OCIRUN_TRY_ASSIGN(linux::Pipe pipe, pipe_of(owner));
-  OCIRUN_TRY(do_not_block(pipe.writer));
+  OCIRUN_TRY(linux::set_nonblocking(pipe.writer));
   in_.theirs = std::move(pipe.reader);
   in_.ours = std::move(pipe.writer);
   return {};
@@ -101,7 +94,7 @@ Result<void> Streams::open_out(const std::string& name, const StreamNames& names
   OCIRUN_TRY(open_outside(name, end));
   if (names.terminal) return {};
   OCIRUN_TRY_ASSIGN(linux::Pipe pipe, pipe_of(owner));
-  OCIRUN_TRY(do_not_block(pipe.reader));
+  OCIRUN_TRY(linux::set_nonblocking(pipe.reader));
   end.theirs = std::move(pipe.writer);
   end.ours = std::move(pipe.reader);
   return {};
@@ -135,7 +128,7 @@ Result<void> Streams::start_logger(const StreamNames& names, const PipeOwner& ow
   if (names.terminal) {
     OCIRUN_TRY_ASSIGN(out_.theirs, linux::open_verified_null());
     OCIRUN_TRY_ASSIGN(err_.theirs, linux::open_verified_null());
-    OCIRUN_TRY(do_not_block(out.writer));
+    OCIRUN_TRY(linux::set_nonblocking(out.writer));
     out_.outside = std::move(out.writer);
     return {};
   }
@@ -151,7 +144,7 @@ Result<void> Streams::start(UniqueFd terminal) {
     if (terminal_ && end->outside) {
       end->ours.reset(::fcntl(terminal_.get(), F_DUPFD_CLOEXEC, 3));
       if (!end->ours) return fail(errno, "copy the descriptor of the terminal");
-      OCIRUN_TRY(do_not_block(end->ours));
+      OCIRUN_TRY(linux::set_nonblocking(end->ours));
     }
   }
   if (in_.ours) {

@@ -54,8 +54,9 @@ Result<bool> has_own_pid_namespace(const std::string& directory) {
   if (namespaces == nullptr || !namespaces->is_array()) return false;
   for (const bundle::Node* node = namespaces->first; node != nullptr; node = node->next) {
     const bundle::Node* const type = node->is_object() ? node->find("type") : nullptr;
-    if (type != nullptr && type->is_string() && type->text == "pid")
-      return node->find("path") == nullptr;
+    if (type == nullptr || !type->is_string() || type->text != "pid") continue;
+    const bundle::Node* const joined = node->find("path");
+    return joined == nullptr || (joined->is_string() && joined->text.empty());
   }
   return false;
 }

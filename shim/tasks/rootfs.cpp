@@ -177,6 +177,9 @@ Result<void> make_id_mapped(const Layer& layer, const std::string& target) {
   return made->attach(point);
 }
 
+// The texts of an error are read when the child has ended: they must be shorter than a pipe takes.
+std::string_view shown(std::string_view text) { return text.substr(0, PATH_MAX); }
+
 Result<void> mount_one(const Shim__Mount& given, const std::string& target) {
   OCIRUN_TRY_ASSIGN(const Layer layer, parse(given));
   if (layer.mount.bind) return bind(layer.mount, target);
@@ -187,10 +190,8 @@ Result<void> mount_one(const Shim__Mount& given, const std::string& target) {
 
 Result<void> mount_rootfs(std::span<Shim__Mount* const> mounts, const std::string& target) {
   for (const Shim__Mount* given : mounts) {
-    if (std::string_view(given->source).size() + std::string_view(given->type).size() >= PATH_MAX)
-      return refuse("mount the root filesystem: a source is longer than a path can be");
     auto made = within(mount_one(*given, target), "mount the root filesystem ({} of {})",
-                       given->type, given->source);
+                       shown(given->type), shown(given->source));
     if (made) continue;
     ignore(unmount_rootfs(target));
     return made;

@@ -34,7 +34,8 @@ struct LogScene {
 
 const ttrpc::Answer kDone = "";
 const ttrpc::Answer kMissing = ttrpc::answer_with(ttrpc::Code::kNotFound, "no task a");
-const ttrpc::Answer kFailed = ttrpc::answer_with(ttrpc::Code::kUnknown, "\"/bin/a\": it\nis missing");
+const ttrpc::Answer kFailed =
+    ttrpc::answer_with(ttrpc::Code::kUnknown, "\"/bin/a\": it\nis missing");
 
 void call_all(const Log& log) {
   log.call("Start", 1'500us, kDone);
@@ -66,8 +67,8 @@ BOOST_AUTO_TEST_CASE(each_call_is_told_for_debugging) {
 BOOST_AUTO_TEST_CASE(a_line_is_written_whole_or_not_at_all) {
   {
     const Log full = log(true);
-    const ttrpc::Answer long_one = ttrpc::answer_with(ttrpc::Code::kUnknown, "{}",
-                                                      std::string(100'000, '\n'));
+    const ttrpc::Answer long_one =
+        ttrpc::answer_with(ttrpc::Code::kUnknown, "{}", std::string(100'000, '\n'));
     for (int i = 0; i < 100; ++i) full.call("Create", 1ms, long_one);
   }
   const std::string told = lines();

@@ -46,8 +46,9 @@ BOOST_AUTO_TEST_CASE(a_logging_program_of_the_second_scheme_says_by_a_byte_that_
   run([&] -> Async<> {
     names.out = "binary-v2://" + (scratch / "fails");
     co_await open();
-    BOOST_TEST(error == names.out + ": the logging program was not ready in 10 s, or has failed "
-                                    "before");
+    BOOST_TEST(error == names.out +
+                            ": the logging program was not ready in 10 s, or has failed "
+                            "before");
     error.clear();
     names.out = "binary-v2://" + (scratch / "says");
     co_await start();

@@ -76,9 +76,7 @@ struct RootfsScene {
     GivenMount given("overlay", "overlay", std::move(options));
     return mount(given);
   }
-  bool is_mounted() const {
-    return slurp("/proc/self/mountinfo").contains(" " + target + " ");
-  }
+  bool is_mounted() const { return slurp("/proc/self/mountinfo").contains(" " + target + " "); }
   uid_t owner_of(const std::string& name) const {
     struct stat status{};
     BOOST_TEST(::lstat((target + "/" + name).c_str(), &status) == 0);
@@ -108,8 +106,7 @@ OCIRUN_CHILD_TEST(an_overlay_shows_its_layers_and_all_mounts_go, CLONE_NEWNS) {
 OCIRUN_CHILD_TEST(options_longer_than_a_page_are_taken, CLONE_NEWNS) {
   const RootfsScene scene;
   std::string lower = "lowerdir=" + scene.root + "/base";
-  for (int i = 0; i < 90; ++i)
-    lower += ":" + scene.directory(fmt::format("{:040}", i));
+  for (int i = 0; i < 90; ++i) lower += ":" + scene.directory(fmt::format("{:040}", i));
   BOOST_REQUIRE(lower.size() > 4096U);
   must(scene.mount_overlay({lower}));
   BOOST_TEST(slurp(scene.target + "/file") == "base");
@@ -141,8 +138,8 @@ OCIRUN_CHILD_TEST(what_is_not_supported_is_named_and_nothing_is_mounted, CLONE_N
   std::string name = "usr";
   deeper.message()->target = name.data();
   BOOST_TEST(must_fail(scene.mount(deeper)).contains("its target is a directory"));
-  GivenMount long_source("bind", std::string(5000, 'a'), {"rbind"});
-  BOOST_TEST(must_fail(scene.mount(long_source)).contains("longer than a path can be"));
+  GivenMount long_source("bind", std::string(500'000, 'a'), {"rbind"});
+  BOOST_TEST(must_fail(scene.mount(long_source)).size() < 60'000U);
   BOOST_TEST(!scene.is_mounted());
 }
 
