@@ -160,7 +160,7 @@ foreign() {
     man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;
     man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;
     man/ocirun.8) FOREIGN='cmake --install docker --privileged' ;;
-    man/containerd-shim-ocirun-v2.8) FOREIGN='ctr --runtime --runtime-config-path' ;;
+    man/containerd-shim-ocirun-v2.8) FOREIGN='containerd-shim --namespace --id --address --publish-binary --info ctr --rm --runtime --runtime-config-path' ;;
     man/ocirun-engines.7)
       FOREIGN='podman --runtime --rm --cgroups --systemd --export --import --pre-checkpoint --with-previous docker --privileged --name --replicas'
       FOREIGN+=' --limit-memory --limit-cpu --limit-pids --endpoint-mode --no-resolve-image --checkpoint buildah --isolation'
