@@ -56,7 +56,7 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
         "/linux/resources/memory/useHierarchy",
         *memory.use_hierarchy ? IfMissing::kPassOver : IfMissing::kError);
   // Higher limits need the write to memory.memsw first, lower limits the write to memory first.
-  // apply_writes() repeats a write that fails with EINVAL after the other writes.
+  // apply_writes() repeats, after the other writes, a write that fails with EINVAL.
   bytes("memory.limit_in_bytes", memory.limit, kLimit);
   bytes("memory.memsw.limit_in_bytes", swap_asked(memory), kSwap);
   bytes("memory.soft_limit_in_bytes", memory.reservation, kReservation);

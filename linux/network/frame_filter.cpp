@@ -48,8 +48,8 @@ namespace {
 
 constexpr std::uint32_t kDrop = 0, kPass = UINT32_MAX;  // how many bytes of the frame are kept
 
-// Places in a frame. A frame with an extension header of IPv6 shows that header's number as its
-// protocol, and is no answer.
+// Offsets in a frame. With an extension header of IPv6, kProtocol6 has the number of that header,
+// so that add_answers() drops the frame.
 constexpr std::uint32_t kType = 12, kHeader = 14;
 constexpr std::uint32_t kProtocol4 = 23, kSource4 = 26, kDestination4 = 30;
 constexpr std::uint32_t kProtocol6 = 20, kSource6 = 22, kDestination6 = 38, kPayload6 = 54;

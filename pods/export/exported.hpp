@@ -81,7 +81,7 @@ Place container_list_owner(const Container& container);
 /// Whether a mount of the container has the path of the mount point.
 bool is_mounted(const Container& container, const MountPoint& point);
 
-/// Whether the container mounts the volume read-only: the mount or a mount point says so.
+/// Whether the mount, or the container's mount point of the same path, is read-only.
 bool is_read_only(const Container& container, const Mount& mount);
 
 /// The lower-case form of `name` as a DNS label, in which "-" replaces each character that no label

@@ -14,8 +14,7 @@ namespace ocirun::runtime {
 /// filesystem that needs no file of the host.
 bool fits_root_namespace(const bundle::Config& config);
 
-/// Whether config.json mounts a filesystem at /dev that has device nodes already. Then init makes
-/// no nodes there (L-27).
+/// Whether config.json has a bind mount at /dev. Init then makes no device nodes there (L-27).
 bool brings_own_dev(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -259,7 +259,7 @@ void check_mounts(Value manifest, Pod& pod) {
     }
 }
 
-/// AC-20: a name is that of a port of an app, unless podPort is given.
+/// AC-20: warns of a host's port without podPort that no app lists.
 void check_ports(Value manifest, const Pod& pod) {
   std::set<std::string_view> listed;
   bool is_faulty = false;

@@ -1,7 +1,7 @@
 // ocirun-unpack: unpacks one layer of an image, or tells where the files of an archive are. It is
 // the only program that loads libarchive. An exploited bug of libarchive or its decompressors gets
 // only a process that has nothing but the archive, and the directory that it fills. Command line,
-// descriptors and messages: images/unpack_job.hpp. Ends with its caller.
+// descriptors and messages: pods/images/unpack_job.hpp. Ends with its caller.
 
 #include <fcntl.h>
 #include <unistd.h>

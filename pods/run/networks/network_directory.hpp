@@ -37,7 +37,7 @@ class NetworkDirectory {
   /// Opens the directory of a network, makes it if it is missing, and locks it as long as the
   /// object exists. Errors: EAGAIN: other processes keep it locked for too long.
   static Result<NetworkDirectory> open(const HostPath& data, const std::string& name);
-  /// The same for a network that may not exist. Nothing: there is no such network.
+  /// Like open(), but makes no directory. Nothing: there is no such network.
   static Result<std::optional<NetworkDirectory>> find(const HostPath& data,
                                                       const std::string& name);
   /// Opens the directory without locking it, only for reading. Each record is replaced as a whole.
