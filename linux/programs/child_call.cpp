@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -12,11 +13,12 @@
 
 namespace ocirun::linux {
 
-Result<ChildCall> start_in_child(const std::function<Result<void>()>& act) {
+Result<ChildCall> start_in_child(const std::function<Result<void>()>& act, ChildFiles files) {
   OCIRUN_TRY_ASSIGN(Pipe report, make_pipe());
   OCIRUN_TRY_ASSIGN(Child child, clone_process(0, Fd{-1}, Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
+    if (files == ChildFiles::kStandardStreams) close_descriptors_but(std::array{Fd(report.writer)});
     const auto done = act();
     if (!done) ignore(write_all(report.writer, error_lines(done.error())));
     ::_exit(done ? 0 : 1);

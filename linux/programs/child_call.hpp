@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -15,9 +16,13 @@ struct ChildCall {
   UniqueFd report;  // a pipe for the error of the function; readable at the error or the end
 };
 
+/// The open files of a child: those of its parent, or the standard streams alone.
+enum class ChildFiles : std::uint8_t { kOfParent, kStandardStreams };
+
 /// Starts a child process that calls `act`. The caller must have a single thread, and must call
 /// outcome_of().
-Result<ChildCall> start_in_child(const std::function<Result<void>()>& act);
+Result<ChildCall> start_in_child(const std::function<Result<void>()>& act,
+                                 ChildFiles files = ChildFiles::kOfParent);
 /// Waits for the end of the child. `doing` names the act in messages ("work on the pod"). Errors:
 /// those of the function; the child was killed.
 Result<void> outcome_of(const ChildCall& call, std::string_view doing);

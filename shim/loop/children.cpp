@@ -82,11 +82,14 @@ Async<ProcessEnd> Children::end_of(int pid) {
 }
 
 Async<Result<void>> Children::call(std::function<Result<void>()> act, std::string doing) {
-  std::function<Result<void>()> mortal = [&act] {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return act();
+  // The error is read when the child has ended: a pipe must take all of it.
+  std::function<Result<void>()> brief = [&act]() -> Result<void> {
+    constexpr std::size_t kMostError = 2048;
+    auto done = act();
+    if (done || done.error().message().size() <= kMostError) return done;
+    return refuse("{}...", done.error().message().substr(0, kMostError));
   };
-  const auto child = linux::start_in_child(mortal);
+  const auto child = linux::start_in_child(brief, linux::ChildFiles::kStandardStreams);
   if (!child) co_return std::unexpected(child.error());
   const ProcessEnd end = co_await end_of(child->child.pid);
   co_return linux::outcome_of(*child, end.status, doing);

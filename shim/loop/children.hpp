@@ -48,10 +48,13 @@ class Children {
                              const std::vector<Fd>& descriptors) const;
   /// Waits for the end of a child that the caller has just made.
   Async<ProcessEnd> end_of(int pid);
-  /// Calls `act` in a child process, which is killed when the shim ends: for an act that may wait,
-  /// such as a mount. Errors: those of `act`, which are shorter than 64 KiB; the child was killed.
-  /// `doing` names the act in errors.
+  /// Calls `act` in a child process that has the standard streams alone: for an act that may wait,
+  /// such as a mount. The child goes on when the shim is killed. Errors: those of `act`, cut after
+  /// 2 KiB; the child was killed. `doing` names the act in errors.
   Async<Result<void>> call(std::function<Result<void>()> act, std::string doing);
+
+  /// Whether the child is expected, and its end has not been collected: its pid is still its own.
+  bool is_expected(int pid) const { return expected_.contains(pid); }
 
   Loop& loop() const { return loop_; }
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -91,7 +90,6 @@ Async<Result<void>> become_ready(Loop& loop, Logger& logger) {
   if (logger.says_ready) is_ready = is_ready && ::read(logger.ready.get(), &byte, 1) == 1;
   logger.ready.reset();
   if (is_ready) co_return Result<void>();
-  ::kill(logger.pid, SIGKILL);
   co_return refuse("the logging program was not ready in {} s, or has failed before",
                    kPatience.count());
 }

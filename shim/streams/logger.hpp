@@ -32,8 +32,7 @@ bool is_logger(std::string_view name);
 Result<Logger> run_logger(const Children& children, const std::string& name,
                           const LoggedContainer& container, Fd out, Fd err);
 
-/// Waits until the program is ready. Errors: it fails before, or is not ready in 10 s; it is killed
-/// then.
+/// Waits until the program is ready. Errors: it fails before, or is not ready in 10 s.
 Async<Result<void>> become_ready(Loop& loop, Logger& logger);
 
 /// The text with its codes, such as "%20", replaced.

@@ -53,6 +53,8 @@ Async<Result<std::shared_ptr<Streams>>> Streams::open(Children& children, Stream
   if (!opened) co_return std::unexpected(opened.error());
   if (streams->has_logger()) {
     const Result<void> ready = co_await become_ready(streams->loop_, streams->logger_);
+    const int pid = streams->logger_.pid;
+    if (!ready && !streams->drained_.is_given()) ::kill(pid, SIGKILL);  // it has not ended
     if (!ready)
       co_return within<std::shared_ptr<Streams>>(std::unexpected(ready.error()), names.out);
   }

@@ -1,6 +1,7 @@
 #include "shim/tasks/console.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,7 +20,9 @@ Result<ConsoleSocket> ConsoleSocket::make(std::string path) {
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(errno, "make a socket");
   ::unlink(path.c_str());  // of a shim that was killed
-  if (::bind(socket.get(), linux::generic(address), sizeof address) != 0 ||
+  // bind(2) gives the file the mode of the socket.
+  if (::fchmod(socket.get(), 0600) != 0 ||
+      ::bind(socket.get(), linux::generic(address), sizeof address) != 0 ||
       ::listen(socket.get(), 1) != 0)
     return fail(errno, "listen on {}", path);
   return ConsoleSocket(std::move(path), std::move(socket));

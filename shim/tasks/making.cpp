@@ -1,6 +1,7 @@
 // Calls from a task's creation to its end: Create, Start, Exec, Delete.
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -96,8 +97,13 @@ Async<Answer> Tasks::create(Payload payload) {
   container->has_mounts = given.n_rootfs != 0;
   Result<void> made;
   if (container->has_mounts) {
-    std::function<Result<void>()> mount = [&given, &container] {
-      return mount_rootfs({given.rootfs, given.n_rootfs}, container->bundle + "/rootfs");
+    // If the shim is killed meanwhile, `delete` may have unmounted before the mount is there.
+    std::function<Result<void>()> mount = [&given, &container,
+                                           shim = ::getpid()]() -> Result<void> {
+      const std::string rootfs = container->bundle + "/rootfs";
+      if (::getppid() == shim) OCIRUN_TRY(mount_rootfs({given.rootfs, given.n_rootfs}, rootfs));
+      if (::getppid() != shim) return unmount_rootfs(rootfs);
+      return {};
     };
     made = co_await children_.call(std::move(mount), "mount the root filesystem");
   }
@@ -184,7 +190,8 @@ Async<Result<void>> Tasks::run_process(ContainerPointer container, ProcessPointe
       connected = std::unexpected(taken.error());
   }
   if (connected) connected = process->streams->start(std::move(master));
-  if (!connected) ::kill(process->pid, SIGKILL);  // nobody would read its output
+  // Nobody would read the output of the process.
+  if (!connected && children_.is_expected(process->pid)) ::kill(process->pid, SIGKILL);
   co_return connected;
 }
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +70,10 @@ Result<Layer> parse(const Shim__Mount& given) {
       linux::apply_mount_option(mount, std::string(option));
     }
   }
+  if (layer.id_map.uids.empty() != layer.id_map.gids.empty())
+    return refuse("it has one of the options uidmap and gidmap: both are necessary");
+  if (!layer.id_map.empty() && mount.type != "overlay")
+    return refuse("its options uidmap and gidmap are supported for an overlay alone");
   return layer;
 }
 
@@ -163,7 +166,7 @@ Result<void> make_id_mapped(const Layer& layer, const std::string& target) {
   OCIRUN_TRY_ASSIGN(const UniqueFd point, sys::open(target.c_str(), O_PATH | O_DIRECTORY));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace");
   auto made = [&]() -> Result<linux::DetachedMount> {
-    OCIRUN_TRY(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+    OCIRUN_TRY(sys::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr));
     for (const std::string& option : layer.mount.data)
       if (option.starts_with(kLower))
         for (const std::string_view directory : linux::words(value_of(option), ':'))
@@ -177,9 +180,6 @@ Result<void> make_id_mapped(const Layer& layer, const std::string& target) {
   return made->attach(point);
 }
 
-// The texts of an error are read when the child has ended: they must be shorter than a pipe takes.
-std::string_view shown(std::string_view text) { return text.substr(0, PATH_MAX); }
-
 Result<void> mount_one(const Shim__Mount& given, const std::string& target) {
   OCIRUN_TRY_ASSIGN(const Layer layer, parse(given));
   if (layer.mount.bind) return bind(layer.mount, target);
@@ -191,7 +191,7 @@ Result<void> mount_one(const Shim__Mount& given, const std::string& target) {
 Result<void> mount_rootfs(std::span<Shim__Mount* const> mounts, const std::string& target) {
   for (const Shim__Mount* given : mounts) {
     auto made = within(mount_one(*given, target), "mount the root filesystem ({} of {})",
-                       shown(given->type), shown(given->source));
+                       given->type, given->source);
     if (made) continue;
     ignore(unmount_rootfs(target));
     return made;

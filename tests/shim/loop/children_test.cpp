@@ -202,6 +202,18 @@ BOOST_AUTO_TEST_CASE(a_function_is_called_in_a_child_while_the_loop_works) {
     };
     const Result<void> died = co_await scene.children->call(std::move(dying), "mount /b");
     BOOST_TEST(must_fail(died) == "mount /b: the process was killed by signal 9 (SIGKILL)");
+    std::function<Result<void>()> wordy = []() -> Result<void> {
+      return refuse("{}", std::string(1 << 20, 'a'));
+    };
+    const Result<void> cut = co_await scene.children->call(std::move(wordy), "mount");
+    BOOST_TEST(must_fail(cut).size() < 2100U);
+    const UniqueFd open = must(linux::sys::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    std::function<Result<void>()> looking = [&open]() -> Result<void> {
+      if (::fcntl(open.get(), F_GETFD) < 0) return {};
+      return refuse("the child has descriptors of its parent");
+    };
+    const Result<void> closed = co_await scene.children->call(std::move(looking), "look");
+    BOOST_TEST(closed.has_value());
     co_await scene.let_work(3);  // the counting coroutine ends
   });
 }
