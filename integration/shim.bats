@@ -22,6 +22,12 @@ scene() { python3 "$LIB/shim-scene" "$1" "${OCIRUN%/*}/containerd-shim-ocirun-v2
   echo "# $output" >&3
 }
 
+@test "shim: containers of a pod that end, are killed or never start cost its server no memory and no descriptor" {
+  run scene many_containers
+  succeeds
+  echo "# $output" >&3
+}
+
 @test "shim: many execs at once each have their own status" { scene many_at_once; }
 
 @test "shim: delete leaves nothing of a shim that was killed, whenever it was" { scene killed; }

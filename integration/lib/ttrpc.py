@@ -115,6 +115,13 @@ class Client:
         return self.end(self.begin(method, payload, service))
 
 
+def overlay(lower, scratch):
+    """A root filesystem for Create: an overlay with the directory `lower` below. Its other layers are made in the directory `scratch`."""
+    for layer in ("upper", "work"):
+        os.makedirs(f"{scratch}/{layer}", exist_ok=True)
+    return message(_1="overlay", _2="overlay", _4=[f"lowerdir={lower}", f"upperdir={scratch}/upper", f"workdir={scratch}/work"])
+
+
 class Events:
     """containerd's end: keeps "topic container" of each event."""
 
@@ -147,14 +154,17 @@ class Events:
 
 
 class Shim:
-    """A server that `start` has started for a bundle."""
+    """A server that `start` has started for a bundle, or found. With `beside`, the server of that Shim, without a call of `start`."""
 
-    def __init__(self, program, runtime, root, bundle, name, events=None):
+    def __init__(self, program, runtime, root, bundle, name, events=None, beside=None):
         self.program, self.bundle, self.name = program, bundle, name
         environment = {**os.environ, "TTRPC_ADDRESS": events or ""}
         above, namespace = os.path.split(root)
         self.words = [program, "-namespace", namespace, "-id", name, "-address", "/run/none.sock"]
         self.options = message(_6=runtime, _7=above)
+        if beside:
+            self.path, self.client = beside.path, beside.client
+            return
         answer = subprocess.run([*self.words, "start"], cwd=bundle, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         self.path = answer.stdout.decode().removeprefix("unix://")
         self.client = Client(self.path)
@@ -174,12 +184,13 @@ class Shim:
                 pass
         raise RuntimeError("no process of the shim is found")
 
-    def create_request(self, **streams):
+    def create_request(self, rootfs=None, **streams):
         any_options = message(_1="containerd.runc.v1.Options", _2=self.options)
-        return message(_1=self.name, _2=self.bundle, _5=streams.get("stdin"), _6=streams.get("stdout"), _10=any_options)
+        return message(_1=self.name, _2=self.bundle, _3=rootfs, _4=streams.get("terminal"), _5=streams.get("stdin"), _6=streams.get("stdout"),
+                       _7=streams.get("stderr"), _10=any_options)
 
-    def create(self, **streams):
-        return first(self.client.call("Create", self.create_request(**streams)), 1)
+    def create(self, **given):
+        return first(self.client.call("Create", self.create_request(**given)), 1)
 
     def ask(self, method, exec_id=""):
         return self.client.call(method, message(_1=self.name, _2=exec_id))
