@@ -8,6 +8,7 @@ import os
 import signal
 
 KILL = "KILL"
+KILL_COMMAND = "KILLCLIENT"  # the command dies, when another process is at its call
 KILL_ALL = "KILLALL"  # as the end of the command's cgroup: the command, and the processes below it that are in its cgroup
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +40,7 @@ class Hang(Exception):
 
 
 class Run:
-    """A run of a traced command. `process` and `number` select the system call: the process by its place in the order
+    """A run of a traced command, or of a function in a process of its own, whose calls do not count; it returns the exit status. `process` and `number` select the system call: the process by its place in the order
     of birth (0: the command itself), the call by its place in the process, from 1. `followed` names another program than
     ocirun's whose calls count, but not those of its children. Results: `status` as of waitpid(2), `call` (the number of the system call that was hit, or None), `counts` (the calls of each process)."""
 
@@ -83,6 +84,8 @@ class Run:
                 os.dup2(self.errors, 1)
                 os.dup2(self.errors, 2)
                 os.closerange(3, 256)
+                if callable(self.arguments):
+                    os._exit(self.arguments())
                 os.execv(self.arguments[0], self.arguments)
             finally:
                 os._exit(126)
@@ -137,7 +140,7 @@ class Run:
 
     # False for a process that has executed another program: a hook, ps, the container's program.
     def _is_ours(self, pid):
-        return self._program(pid).startswith("ocirun")
+        return self._program(pid).startswith(("ocirun", "containerd-shim-ocirun"))
 
     # The name of the program that the process executes; "ocirun" if the process is gone. ocirun may run from a memfd.
     def _program(self, pid):
@@ -162,8 +165,8 @@ class Run:
             return
         registers = _read(pid)
         self.call = registers.orig_rax
-        if self.fault in (KILL, KILL_ALL):
-            for victim in _group_of(self.command) if self.fault == KILL_ALL else [pid]:
+        if self.fault in (KILL, KILL_ALL, KILL_COMMAND):
+            for victim in _group_of(self.command) if self.fault == KILL_ALL else [self.command if self.fault == KILL_COMMAND else pid]:
                 _kill(victim)
         elif self.call not in INFALLIBLE and not (self.call == _PRCTL and registers.rdi == _CAPBSET_READ):
             self.altered = pid

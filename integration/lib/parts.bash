@@ -112,7 +112,8 @@ part() {
       OCIRUN_TEST_MEMCHECK=1 BATS_TEST_TIMEOUT=600 integration_tests integration/memcheck.bats ;;
     faults)
       check "a fault at every system call" integration/lib/sandbox integration/faults/sweep --bundle plain,rich,network,sockets,bare
-      [[ $OCIRUN_PODS == OFF ]] || check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7 ;;
+      [[ $OCIRUN_PODS == OFF ]] || check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7
+      [[ $OCIRUN_SHIM == OFF ]] || check "containerd's shim or its client killed at every system call" integration/lib/sandbox integration/faults/sweep --bundle shim --fault KILL,KILLCLIENT ;;
     schemas)
       command -v npm >/dev/null || install npm
       fetch_schemas || { skip "the schemas of Kubernetes: npm does not get them" && return; }

@@ -157,11 +157,8 @@ class Shim:
     """A server that `start` has started for a bundle, or found. With `beside`, the server of that Shim, without a call of `start`."""
 
     def __init__(self, program, runtime, root, bundle, name, events=None, beside=None):
-        self.program, self.bundle, self.name = program, bundle, name
+        self.name_all(program, runtime, root, bundle, name)
         environment = {**os.environ, "TTRPC_ADDRESS": events or ""}
-        above, namespace = os.path.split(root)
-        self.words = [program, "-namespace", namespace, "-id", name, "-address", "/run/none.sock"]
-        self.options = message(_6=runtime, _7=above)
         if beside:
             self.path, self.client = beside.path, beside.client
             return
@@ -169,19 +166,37 @@ class Shim:
         self.path = answer.stdout.decode().removeprefix("unix://")
         self.client = Client(self.path)
 
+    def name_all(self, program, runtime, root, bundle, name):
+        self.program, self.bundle, self.name = program, bundle, name
+        above, namespace = os.path.split(root)
+        self.words = [program, "-namespace", namespace, "-id", name, "-address", "/run/none.sock"]
+        self.options = message(_6=runtime, _7=above)
+
+    @classmethod
+    def without_server(cls, *names):
+        """For delete(): of a server that containerd never knew, or does not reach."""
+        shim = cls.__new__(cls)
+        shim.name_all(*names)
+        return shim
+
     def pid(self):
         return first(self.client.call("Connect", message(_1=self.name)), 1)
 
-    def server(self):
-        """The pid of the server, by its command line: Connect needs a task."""
+    def processes(self):
+        """The pids of `start` and of the server, by their command line."""
         wanted = "\0".join([*self.words, "start", ""]).encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/cmdline", "rb") as file:
                     if file.read() == wanted:
-                        return int(pid)
+                        yield int(pid)
             except OSError:
                 pass
+
+    def server(self):
+        """The pid of the server behind the end of `start`. (Connect needs a task.)"""
+        for pid in self.processes():
+            return pid
         raise RuntimeError("no process of the shim is found")
 
     def create_request(self, rootfs=None, **streams):
