@@ -158,7 +158,17 @@ needs_time_namespaces() { [[ -e /proc/self/ns/time ]] || skip "this kernel has n
 
 # --- the runtime -----------------------------------------------------------------------------------
 
-ocirun() { "$OCIRUN" --root "$ROOT" "$@"; }
+ocirun() { "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" "$@"; }
+
+# OCIRUN_TEST_THROUGH=shim plays commands through containerd's shim: part advisories-shim. Otherwise THROUGH is empty.
+THROUGH=()
+if [[ ${OCIRUN_TEST_THROUGH:-} == shim ]]; then
+  THROUGH=("$LIB/through-shim")
+  export OCIRUN_TEST_SHIM=${OCIRUN%/*}/containerd-shim-ocirun-v2
+fi
+
+# by_runtime_alone REASON: skips the test where commands are played through the shim.
+by_runtime_alone() { [[ ${#THROUGH[@]} == 0 ]] || skip "not through the shim: $1"; }
 
 # create [OPTION…], start, run_container [OPTION…]: ocirun's commands for $BUNDLE and $ID. A created container keeps the
 # descriptors of `create`, so that create's output goes to a file: bats' `run` would wait for the end of a pipe.

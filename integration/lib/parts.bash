@@ -52,7 +52,7 @@ other_architectures=(armhf i386 ppc64el riscv64 s390x)
 parts=(integration advisories conformance)
 landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
-all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml kernels selinux scale
+all_parts=(integration images accidents advisories advisories-shim old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml kernels selinux scale
   schedule plain memcheck faults qemu-selinux qemu schemas engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
 all_building_parts=(no-criu no-fast-start arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13 debian-testing compilers)
 
@@ -77,6 +77,9 @@ part() {
       integration_tests "${image_files[@]}" ;;
     accidents) integration_tests "${accident_files[@]}" ;;
     advisories) integration_tests integration/security/*.bats ;;
+    advisories-shim)
+      if [[ $OCIRUN_SHIM == OFF ]]; then skip "attacks through containerd's shim: OCIRUN_SHIM=OFF"; else
+        OCIRUN_TEST_THROUGH=shim integration_tests integration/security/*.bats; fi ;;
     old-kernel)
       local without=("${newer_calls[@]}")
       integration_tests integration/{lifecycle,exec,mounts,mount_options}.bats \

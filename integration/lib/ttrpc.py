@@ -213,8 +213,9 @@ class Shim:
     def kill(self, exec_id="", signal=9):
         return self.client.call("Kill", message(_1=self.name, _2=exec_id, _3=signal))
 
-    def exec_request(self, exec_id, process):
-        return message(_1=self.name, _2=exec_id, _7=message(_1="types.containerd.io/opencontainers/runtime-spec/1/Process", _2=process))
+    def exec_request(self, exec_id, process, **streams):
+        spec = message(_1="types.containerd.io/opencontainers/runtime-spec/1/Process", _2=process)
+        return message(_1=self.name, _2=exec_id, _4=streams.get("stdin"), _5=streams.get("stdout"), _6=streams.get("stderr"), _7=spec)
 
     def end(self):
         """Ends the container and the server, in containerd's way."""

@@ -83,7 +83,7 @@ with_key() {
 call = ctypes.CDLL(None).syscall
 assert call(250, 1, None) >= 0  # keyctl, KEYCTL_JOIN_SESSION_KEYRING
 assert call(248, b"user", b"secret", b"x", 1, -3) >= 0  # add_key, KEY_SPEC_SESSION_KEYRING
-os.execvp(sys.argv[1], sys.argv[1:])' timeout -k 2 30 "$OCIRUN" --root "$ROOT" "$@"
+os.execvp(sys.argv[1], sys.argv[1:])' timeout -k 2 30 "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" "$@"
 }
 
 @test "keyrings: the program does not possess the keys of who called run or exec" {

@@ -42,7 +42,7 @@ something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
 @test "runc CVE-2019-5736 forty execs of a script for /proc/self/exe give no handle on the host's file" {
   local n
   start_thief
-  for n in {1..40}; do "$TMP/busybox-copy" --root "$ROOT" exec "$ID" /evil >/dev/null 2>&1 3>&- 4>&- || true; done
+  for n in {1..40}; do "${THROUGH[@]}" "$TMP/busybox-copy" --root "$ROOT" exec "$ID" /evil >/dev/null 2>&1 3>&- 4>&- || true; done
   eventually something_was_seen # otherwise the test proves nothing
   copy_is_untouched
   copy_was_not_seen
@@ -55,6 +55,8 @@ something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
   detector_catches copy_was_not_seen
   detector_catches nothing_was_written
   detector_catches copy_is_untouched
+  cp "$OCIRUN" "$TMP/busybox-copy.new"
+  mv "$TMP/busybox-copy.new" "$TMP/busybox-copy" # the shim deletes the container by this runtime
 }
 
 was_written() { ! nothing_was_written; }
@@ -72,7 +74,7 @@ enters_and_is_written() {
   chmod +x "$BUNDLE/rootfs/evil"
   for n in /evil /proc/self/exe; do
     program "$n"
-    run timeout 20 "$TMP/busybox-copy" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    run timeout 20 "${THROUGH[@]}" "$TMP/busybox-copy" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
     [[ $status != 0 ]] || fail_with_output
     copy_is_untouched
   done
@@ -90,7 +92,7 @@ enters_and_is_written() {
 @test "runc CVE-2019-5736 init's image is never the host's file and cannot be written, not by root and not when it no longer runs" {
   local way image
   for way in "" _OCIRUN_DIRECTORY=/nowhere; do
-    env $way timeout -k 2 30 "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&-
+    env $way timeout -k 2 30 "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&-
     [[ $(stat -L -c '%d %i' "/proc/$(init_pid)/exe") != "$(stat -c '%d %i' "$OCIRUN")" ]]
     exec {image}<"/proc/$(init_pid)/exe"
     ocirun delete --force "$ID"

@@ -3,7 +3,7 @@
 load harness
 
 # run_on_terminal: run_container with the caller's stdio on a terminal.
-run_on_terminal() { run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"; }
+run_on_terminal() { run timeout 20 "$LIB/pty" "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"; }
 
 @test "runc CVE-2025-52565 a /dev/console of the image that is a link is not followed" {
   local target
@@ -68,11 +68,11 @@ terminal_is_foreign() { output_never_mentions "has a terminal" && output_never_m
 @test "the caller's terminal stays the caller's: its owner would read what is typed there next" {
   config '.process.user = {uid: 1000, gid: 1000}'
   program id -u
-  run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   prints $'1000\nowner 0\nstatus 0'
   program sleep 1000
   create_and_start
-  run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "$OCIRUN" --root "$ROOT" exec "$ID" id -u
+  run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" exec "$ID" id -u
   prints $'1000\nowner 0\nstatus 0'
   run "$LIB/pty" sh -c 'chown 1000 /proc/self/fd/1; stat -L -c "owner %u" /proc/self/fd/1'
   detector_catches mentions "owner 0"
@@ -80,7 +80,7 @@ terminal_is_foreign() { output_never_mentions "has a terminal" && output_never_m
 
 @test "bubblewrap CVE-2017-5226 exec has a session of its own too" {
   create_and_start
-  run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo "has a terminal" >/dev/tty'
+  run timeout 20 "$LIB/pty" "${THROUGH[@]}" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo "has a terminal" >/dev/tty'
   output_mentions "No such device or address"
   terminal_is_foreign
   # The control: a process that enters without a new session has the caller's terminal.
