@@ -37,5 +37,5 @@ scene() { python3 "$LIB/shim-scene" "$1" "${OCIRUN%/*}/containerd-shim-ocirun-v2
 # faults/shims.py has the calls and the checks. OCIRUN_FAULTS_STRIDE=1 takes all of some six thousand points.
 @test "shim: delete leaves nothing, and the server nothing undone, at whichever system call the shim, its runtime or its client is killed" {
   [[ $(uname -m) == x86_64 ]] || skip "the injector knows x86-64 only"
-  "$REPO/integration/faults/sweep" --bundle shim --fault KILL,KILLCLIENT --stride "${OCIRUN_FAULTS_STRIDE:-61}" </dev/null 3>&- 4>&-
+  "$REPO/integration/faults/sweep" --bundle shim --fault KILL,KILLCLIENT --stride "${OCIRUN_FAULTS_STRIDE:-97}" </dev/null 3>&- 4>&-
 }

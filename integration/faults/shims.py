@@ -75,7 +75,7 @@ class ShimGround:
         self.rootfs = [overlay(self.image, scratch / "shim-layers")]
         self.output = open(scratch / "shim-output", "w+b", buffering=0)
         self.sent = mmap.mmap(-1, 1)  # shared with the process that plays containerd: 1 when the calls are sent
-        os.makedirs(SOCKETS, mode=0o700)
+        os.makedirs(SOCKETS, mode=0o700, exist_ok=True)
         self.shim, self.server, self.command = None, None, None
         self.before = self.look()
 
