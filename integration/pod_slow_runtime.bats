@@ -263,7 +263,7 @@ goes_on() {
   kill "$SUPERVISOR"
   local rc=0
   wait "$SUPERVISOR" || rc=$?
-  equal 0 "$rc"
+  equal 1 "$rc"
   equal '[null,"waiting","was not started, because the pod was stopped"]' \
     "$(says '.containers[] | select(.name == "other") | [.exitCode, .status, .reason] | tojson')"
 }

@@ -70,6 +70,28 @@ pod_unit() { run ocirun pod unit --images images --name "$POD" "$@"; }
   grep -qF 'the pod was stopped before all containers were ready' "$TMP/helper.log"
 }
 
+@test "a stop during the start without --wait-ready: the pod is never announced" {
+  printf '%s\n' 'apiVersion: v1' 'kind: Pod' 'metadata: {name: shop}' spec: \
+    '  initContainers: [{name: first, image: base, command: [/bin/sh, -c, sleep 1000]}]' \
+    '  containers: [{name: app, image: base}]' >app.yaml
+  helper supervised --
+  reaches '.containers[0].status' running
+  pod stop --grace 0 "$POD"
+  eventually told "status 0"
+  run told READY=1
+  exits 1
+  grep -qF 'the pod was stopped before all containers were started' "$TMP/helper.log"
+  run_pod --detach &
+  local caller=$!
+  reaches '.containers[0].status' running
+  pod stop --grace 0 "$POD"
+  status=0
+  wait "$caller" || status=$? # not by run: the shell of run is another one, which has no such child
+  equal 1 "$status"
+  has 'the pod was stopped before all containers were started' "$(<output)"
+  equal "" "$(pod_names)"
+}
+
 @test "WATCHDOG=1 comes while the pod runs" {
   container app "$UP"
   WATCHDOG_USEC=400000 helper supervised --

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "pods/run/supervisor.hpp"
 
@@ -95,9 +94,7 @@ Result<void> Supervisor::send_on(const Runs& runs) {
 Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
   const Clock::time_point limit = since + *settings_.ready_within;
   for (;;) {
-    if (is_stopping_)
-      return fail(ECANCELED, "the pod was stopped before all containers were ready");
-    if (all_ready()) return {};
+    if (is_stopping_ || all_ready()) return {};
     const auto ended = std::ranges::find_if(
         runs_, [](const ContainerRun& run) { return !run.record().is_init && run.is_done(); });
     if (ended != runs_.end() && ended->record().exit_code != 0)

@@ -47,20 +47,23 @@ Result<int> Supervisor::run(const Announce& announce) {
   auto started = run_init_containers();
   if (started && !is_stopping_) started = start_containers(begun);
   if (started && settings_.ready_within) started = wait_until_ready(begun);
+  if (is_stopping_) {  // whatever has failed meanwhile: the stop may be why
+    supervise();
+    return fail(ECANCELED, "the pod was stopped before all containers were {}",
+                settings_.ready_within ? "ready" : "started");
+  }
   if (!started) {
     record_.status = PodStatus::kFailed;
     record_.reason = started.error().message();
     services_.events.add("failed", "", record_.reason);
-    if (stop_requests_ == 0) tell_last_lines(record_, services_.tell_last_lines);
+    tell_last_lines(record_, services_.tell_last_lines);
     stop_all();
     save();
     return std::unexpected(started.error());
   }
-  if (!is_stopping_) {
-    record_.status = PodStatus::kRunning;
-    services_.events.add("running");
-    save();
-  }
+  record_.status = PodStatus::kRunning;
+  services_.events.add("running");
+  save();
   if (announce) announce();
   return supervise();
 }

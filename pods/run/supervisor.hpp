@@ -42,8 +42,8 @@ class Supervisor {
 
   /// Returns when all containers have ended for good, or have been stopped after SIGTERM or SIGINT.
   /// The exit status is 0 if each container has ended with 0, else that of the first container that
-  /// has not. Errors: a container cannot be started, or the time of --wait-ready is over; all
-  /// others have then been stopped.
+  /// has not. Errors: a container cannot be started, or the time of --wait-ready is over;
+  /// ECANCELED: the stop came before `announce` was called. All containers have then been stopped.
   Result<int> run(const Announce& announce);
   /// Goes on with the containers of a supervisor that was killed. Returns what run() returns.
   int go_on(Adopted adopted, const Announce& announce);
