@@ -159,6 +159,23 @@ contract() {
   output_mentions 'not met         KN-20  SHOULD  the program has no access to the OCI interface: the mount on /docker.sock shows /run/docker.sock'
 }
 
+@test "a record that cannot be read is kept by stop, which says what to do" {
+  mkdir -p data/pods/damaged
+  echo '{"format": 1, "name": "damaged", "contai' >data/pods/damaged/pod.json
+  cp data/pods/damaged/pod.json before
+  run ocirun pod stop --data data damaged
+  exits 1
+  output_mentions "pod damaged: pod.json: "
+  output_mentions "mend it, or delete the containers damaged.* of \`ocirun list\` and then the pod (\`ocirun pod delete damaged\`)"
+  cmp before data/pods/damaged/pod.json
+  run ocirun pod status --data data damaged
+  output_mentions "its record cannot be read"
+  ocirun pod delete --data data damaged
+  [[ ! -e data/pods/damaged ]]
+  mkdir data/pods/early # its start was cut off
+  ocirun pod stop --data data early
+}
+
 @test "an unknown profile and a faulty bundle are refused" {
   run "$OCIRUN" pod validate --profile knativ "$BUNDLE"
   equal 1 "$status"

@@ -193,6 +193,12 @@ Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
   OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   OCIRUN_TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   OCIRUN_TRY_ASSIGN(const PodRecord record, record_of(directory));
+  if (const auto read = read_record(directory.fd()); !read && read.error().number() != ENOENT)
+    return refuse(
+        "pod {0}: {1}: it does not say what runs of the pod, so the file stays as it is: mend it, "
+        "or "
+        "delete the containers {0}.* of `ocirun list` and then the pod (`ocirun pod delete {0}`)",
+        name, read.error().message());
   OCIRUN_TRY(take_down(directory, record));
   return record_end(directory, record, Left::kNothing);
 }

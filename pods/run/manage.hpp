@@ -59,7 +59,8 @@ Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const s
 /// Waits until the supervisor of the pod has ended: at most the grace period and a minute after
 /// begin_stop(). Error: this time is over; the supervisor goes on to stop the pod.
 Result<void> await_stop(const StoppingPod& pod);
-/// Takes down a pod without a supervisor. Does nothing if the pod has ended.
+/// Takes down a pod without a supervisor. Does nothing if the pod has ended. Errors: the record
+/// cannot be read; it then stays.
 Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name);
 
 /// Restarts one container of a pod that runs, and waits until its program runs again: at most the
