@@ -32,8 +32,7 @@ std::string name_process(int pid) {
   return fmt::format("process {} ({})", pid, *name);
 }
 
-/// Returns a text such as "process 12 (sleep) and 3 more". The kernel shows a process of another
-/// pid namespace as pid 0.
+/// Returns a text such as "process 12 (sleep) and 3 more". Pid 0: see listed_below().
 std::string describe(const std::vector<int>& pids) {
   const int first = *std::ranges::max_element(pids);
   std::string text = first == 0 ? "a process of another pid namespace" : name_process(first);
@@ -48,8 +47,8 @@ Result<void> check_fit(const Node& node, Made made, int expected) {
     return refuse("container's cgroup unexpectedly frozen");
   if (node.unified()) OCIRUN_TRY(check_domain(node, made));
   if (made == Made::kNew) return {};
-  OCIRUN_TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
-  std::erase(pids, expected);
+  OCIRUN_TRY_ASSIGN(std::vector<int> pids, listed_below(node.path()));
+  if (expected != 0) std::erase(pids, expected);
   if (!pids.empty())
     return refuse(
         "container's cgroup is not empty: {} in {}, as of a container with the same "

@@ -55,7 +55,7 @@ Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may
 
 }  // namespace
 
-Result<std::vector<int>> pids_below(const std::string& path) {
+Result<std::vector<int>> listed_below(const std::string& path) {
   std::vector<int> pids;
   OCIRUN_TRY(walk(path, [&](const WalkEntry& entry) -> Result<void> {
     const Result<std::string> text = read_in(entry, "cgroup.procs");
@@ -67,11 +67,17 @@ Result<std::vector<int>> pids_below(const std::string& path) {
       return std::unexpected(text.error());
     }
     for (const std::string_view line : words(*text, '\n'))
-      if (const auto pid = number(line); pid && *pid > 0) pids.push_back(static_cast<int>(*pid));
+      if (const auto pid = number(line)) pids.push_back(static_cast<int>(*pid));
     return {};
   }));
   std::ranges::sort(pids);
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+Result<std::vector<int>> pids_below(const std::string& path) {
+  auto pids = listed_below(path);
+  if (pids) std::erase(*pids, 0);
   return pids;
 }
 

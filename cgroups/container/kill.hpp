@@ -11,6 +11,9 @@ namespace ocirun::cgroups {
 /// The pids in the cgroup `path` and below it, ascending. Processes of other pid namespaces have no
 /// number here and are left out. A missing cgroup is no error.
 Result<std::vector<int>> pids_below(const std::string& path);
+/// The same with the pid 0 once if cgroup v2 lists processes of other pid namespaces. Cgroup v1
+/// does not list them.
+Result<std::vector<int>> listed_below(const std::string& path);
 
 /// Signals the processes `pids`, except the caller. Opens a pidfd of each process first, and
 /// signals it only if the cgroup `path`, or a cgroup below, still lists it then: see

@@ -173,6 +173,19 @@ BOOST_AUTO_TEST_CASE(a_process_below_counts_too)  // R-5
                  .starts_with("container's cgroup is not empty: process "));
 }
 
+BOOST_AUTO_TEST_CASE(a_process_of_another_pid_namespace_counts_too,
+                     *boost::unit_test::precondition(host_has("unified"))) {
+  TestCgroup cgroup("foreign", unified_layout());
+  cgroup.create();
+  Member member(cgroup);
+  const int status = ocirun::test::run_in_child(CLONE_NEWPID, [&] {
+    BOOST_TEST(must_fail(must(open_cgroup(cgroup->record()))->create({}))
+                   .starts_with("container's cgroup is not empty: a process of another pid "
+                                "namespace in /sys/fs/cgroup/"));
+  });
+  BOOST_TEST(status == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_frozen_cgroup_is_refused)
 {
   TestCgroup cgroup("frozen");
