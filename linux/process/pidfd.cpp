@@ -229,6 +229,12 @@ Result<void> signal_listed(std::span<const int> pids, int signal,
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.value, number, 0)));
   if (fd) return fd;
+  if (errno == ENOSYS)
+    return fail(
+        ENOSYS,
+        "take descriptor {} from another process: this needs Linux 5.6, and that each seccomp "
+        "filter outside of ocirun allows pidfd_getfd",
+        number);
   return failed_call(SYS_pidfd_getfd,
                      fmt::format("take descriptor {} from another process", number));
 }

@@ -363,4 +363,14 @@ BOOST_AUTO_TEST_CASE(a_descriptor_of_another_process_is_copied) {  // S-7
   BOOST_TEST(copy_descriptor(victim.pidfd(), 987654).error().number() == EBADF);
 }
 
+OCIRUN_CHILD_TEST(where_pidfd_getfd_is_absent_the_error_says_who_must_allow_it, 0) {
+  const Victim victim;
+  refuse_system_calls({SYS_pidfd_getfd}, ENOSYS);
+  const auto copy = copy_descriptor(victim.pidfd(), 0);
+  BOOST_REQUIRE(!copy);
+  BOOST_TEST(copy.error().number() == ENOSYS);
+  check_text(copy.error().message(),
+             "needs Linux 5.6, and that each seccomp filter outside of ocirun allows pidfd_getfd");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
