@@ -85,12 +85,11 @@ bool are_all(const std::vector<std::uint32_t>& ids, std::uint32_t wanted) {
   return std::ranges::all_of(ids, [&](std::uint32_t id) { return id == wanted; });
 }
 
-// Returns the id on the host, because /proc shows host ids to ocirun. With a user namespace, the id
-// on the host may differ from the id in config.json.
-std::uint32_t id_in_container(const bundle::Config& config, Uid uid) {
+// /proc shows ocirun the ids of the host, and config.json has those of the container.
+std::uint32_t id_on_host(const bundle::Config& config, Uid uid) {
   return config.id_map.empty() ? uid.value() : config.id_map.host_uid(uid).value_or(kNobody);
 }
-std::uint32_t id_in_container(const bundle::Config& config, Gid gid) {
+std::uint32_t id_on_host(const bundle::Config& config, Gid gid) {
   return config.id_map.empty() ? gid.value() : config.id_map.host_gid(gid).value_or(kNobody);
 }
 
@@ -98,7 +97,7 @@ std::uint32_t id_in_container(const bundle::Config& config, Gid gid) {
 Result<void> compare_groups(const ThreadStatus& thread, const bundle::Config& config) {
   std::vector<std::uint32_t> wanted;
   for (const Gid gid : config.process->user.additional_gids)
-    wanted.push_back(id_in_container(config, gid));
+    wanted.push_back(id_on_host(config, gid));
   std::vector<std::uint32_t> found = thread.groups;
   std::ranges::sort(wanted);
   std::ranges::sort(found);
@@ -115,12 +114,12 @@ Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& confi
   const CapabilitySet may = all_of(process.capabilities.value_or(linux::CapabilitySets{}));
   if (!may.has(CAP_SETGID)) OCIRUN_TRY(compare_groups(thread, config));
   if (!process.no_new_privileges) return {};  // a set-user-ID program may have run
-  if (!may.has(CAP_SETUID) && !are_all(thread.uids, id_in_container(config, user.uid)))
+  if (!may.has(CAP_SETUID) && !are_all(thread.uids, id_on_host(config, user.uid)))
     return refuse(
         "has user ids {}: with /process/noNewPrivileges and without CAP_SETUID they must be that "
         "of /process/user/uid",
         fmt::join(thread.uids, ","));
-  if (!may.has(CAP_SETGID) && !are_all(thread.gids, id_in_container(config, user.gid)))
+  if (!may.has(CAP_SETGID) && !are_all(thread.gids, id_on_host(config, user.gid)))
     return refuse(
         "has group ids {}: with /process/noNewPrivileges and without CAP_SETGID they must be that "
         "of /process/user/gid",
