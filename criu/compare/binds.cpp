@@ -98,7 +98,8 @@ Result<void> BindComparison::compare_below(const std::string& point) const {
     OCIRUN_TRY_ASSIGN(
         const bool is_ours,
         shows_owner(found->file, *source, is_mapped ? &map_of(config, mount) : nullptr));
-    if (!is_ours || (is_mapped && !found->is_id_mapped))
+    OCIRUN_TRY_ASSIGN(const std::uint64_t hosts, linux::mount_of(procfs, *source));
+    if (!is_ours || found->is_id_mapped != (is_mapped || host.is_id_mapped(hosts)))
       return refuse("{} has another id map", point);
     OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(*source));
     return check_mount_flags(

@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/files/mountinfo.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -27,6 +28,10 @@ std::string names_of(std::uint64_t flags) {
 }
 
 }  // namespace
+
+bool is_id_mapped(const linux::MountEntry& mount) {
+  return std::ranges::count(linux::words(mount.attributes, ','), std::string_view("idmapped")) != 0;
+}
 
 Result<ContainerRoot> ContainerRoot::open(const linux::Procfs& procfs) {
   OCIRUN_TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
@@ -47,8 +52,7 @@ Result<std::optional<FoundFile>> ContainerRoot::find(const RootfsPath& path) con
     found.mounts_on_path += is_here ? 1 : 0;
     if (entry->id != found.mount) continue;
     found.is_mounted = is_here;
-    found.is_id_mapped =
-        fmt::format(",{},", entry->attributes).find(",idmapped,") != std::string::npos;
+    found.is_id_mapped = is_id_mapped(*entry);
   }
   return found;
 }

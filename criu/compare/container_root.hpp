@@ -9,10 +9,13 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "linux/files/mountinfo.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 
 namespace ocirun::runtime {
+
+bool is_id_mapped(const linux::MountEntry& mount);
 
 /// What a path of the container leads to.
 struct FoundFile {

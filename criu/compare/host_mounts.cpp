@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "criu/compare/container_root.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
@@ -142,6 +143,11 @@ void HostMounts::allow_device(dev_t number) {
 
 bool HostMounts::has(const linux::MountEntry& mount) const {
   return any_mount(table_, [&](const auto& entry) { return entry.device == mount.device; });
+}
+
+bool HostMounts::is_id_mapped(std::uint64_t mount) const {
+  return any_mount(
+      table_, [&](const auto& entry) { return entry.id == mount && runtime::is_id_mapped(entry); });
 }
 
 bool HostMounts::is_in_a_tree(const linux::MountEntry& mount, MountEvents wanted) const {

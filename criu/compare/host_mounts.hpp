@@ -53,6 +53,8 @@ class HostMounts {
 
   /// Whether the host has mounted the file system of `mount`.
   bool has(const linux::MountEntry& mount) const;
+  /// Whether the host's mount with the id `mount` is id-mapped.
+  bool is_id_mapped(std::uint64_t mount) const;
   /// Whether `mount` shows no more than allow() has named.
   bool allows(const linux::MountEntry& mount) const;
   /// Whether mount events of the host reach `mount`, and nobody has allowed that.

@@ -49,7 +49,9 @@ class Comparison {
         binds_{.config = wanted.config,
                .sources = host.sources,
                .images = wanted.images,
-               .root = root} {}
+               .root = root,
+               .host = host.mounts,
+               .procfs = wanted.procfs} {}
 
   Result<void> run() {
     OCIRUN_TRY(compare_roots());

@@ -85,8 +85,13 @@ struct Binds {
   template <typename Callable>
   std::string with_root(Callable&& compare) const {
     const ContainerRoot root = must(ContainerRoot::open(procfs));
-    const auto compared = compare(
-        BindComparison{.config = config, .sources = sources, .images = images, .root = root}, root);
+    const auto compared = compare(BindComparison{.config = config,
+                                                 .sources = sources,
+                                                 .images = images,
+                                                 .root = root,
+                                                 .host = must(HostMounts::read(procfs)),
+                                                 .procfs = procfs},
+                                  root);
     return compared ? "" : compared.error().message();
   }
 
@@ -270,6 +275,22 @@ OCIRUN_CHILD_TEST(a_mount_below_is_id_mapped_even_if_its_owner_would_be_the_same
   BOOST_TEST(binds.problem_below() == "/tmp/box/data/below has another id map");
   binds.bind(kBelow, kPointBelow, &same);
   BOOST_TEST(binds.problem_below() == "");
+}
+
+OCIRUN_CHILD_TEST(a_mount_below_is_not_id_mapped_unless_the_document_or_the_host_says_so,
+                  CLONE_NEWNS) {
+  Binds binds;
+  if (!binds.has_id_mapped_mounts()) return;
+  const linux::IdMap same{.uids = {{0, 0, 1}}, .gids = {{0, 0, 1}}};  // the owner fits
+  binds.want("rbind");
+  binds.bind(kSource, kPoint);
+  binds.bind(kBelow, kPointBelow);
+  binds.bind(kBelow, kBelow, &same);  // of the host
+  BOOST_TEST(binds.problem_below() == "/tmp/box/data/below has another id map");
+  binds.bind(kBelow, kPointBelow);  // the bind of an id-mapped mount is id-mapped
+  BOOST_TEST(binds.problem_below() == "");
+  must(linux::sys::unmount(kBelow, linux::sys::kDetach));
+  BOOST_TEST(binds.problem_below() == "/tmp/box/data/below has another id map");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
