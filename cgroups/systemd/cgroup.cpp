@@ -10,6 +10,7 @@
 
 #include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/hierarchies/text.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "cgroups/statistics/stats.hpp"
 #include "cgroups/systemd/annotations.hpp"
 #include "cgroups/systemd/limits.hpp"
@@ -18,21 +19,19 @@
 namespace ocirun::cgroups {
 namespace {
 
-constexpr std::uint64_t kDefaultPeriod = 100'000;  // microseconds
-
 /// The time limit of the request that restores old values after a failed request. The limit is
 /// short because systemd may not answer at all.
 constexpr std::chrono::milliseconds kPatienceAfterFailure{1000};
 
-/// The CPU period of the container's v1 cgroup in microseconds; otherwise kDefaultPeriod.
+/// The CPU period of the container's v1 cgroup in microseconds; otherwise kUsualPeriod.
 std::uint64_t cpu_period(const Record& record) {
   for (const auto& [controllers, path] : record.directories) {
     if (!contains(words(controllers, ','), std::string_view("cpu"))) continue;
     const Result<Directory> directory = Directory::open(path);
     if (directory)
-      return number(directory->read_or_empty("cpu.cfs_period_us")).value_or(kDefaultPeriod);
+      return number(directory->read_or_empty("cpu.cfs_period_us")).value_or(kUsualPeriod);
   }
-  return kDefaultPeriod;
+  return kUsualPeriod;
 }
 
 /// Whether TasksMax is too small to start the container. For a moment, three processes are in the

@@ -160,7 +160,7 @@ std::string why_not_mapped(IdKind kind, const std::vector<IdMapping>& mappings,
 }
 
 std::vector<IdMapping> widest_map(std::uint32_t own_id, const std::vector<IdRange>& ranges) {
-  constexpr std::size_t kMostLines = 340, kMostBytes = 4095;  // of a uid_map
+  constexpr std::size_t kMostBytes = 4095;  // of a uid_map
   std::vector<IdMapping> map{{0, own_id, 1}};
   std::uint32_t next = 1;
   std::size_t bytes = fmt::formatted_size("0 {} 1\n", own_id);
@@ -171,7 +171,7 @@ std::vector<IdMapping> widest_map(std::uint32_t own_id, const std::vector<IdRang
     const std::uint32_t count = std::min(lent.count, Uid::kUnchanged - next);
     if (is_taken || count == 0) continue;
     bytes += fmt::formatted_size("{} {} {}\n", next, lent.first, count);
-    if (map.size() == kMostLines || bytes > kMostBytes) break;
+    if (map.size() == kMaxIdMappings || bytes > kMostBytes) break;
     map.push_back({next, lent.first, count});
     next += count;
   }
