@@ -10,6 +10,8 @@
 #include <limits>
 #include <tuple>
 
+#include "linux/base/letters.hpp"
+
 namespace ocirun::shim {
 namespace {
 
@@ -37,8 +39,7 @@ constexpr std::tuple kKeys{key("BinaryName", &RuntimeOptions::binary_name),
 /// Whether the names differ in the case of letters at most, which containerd ignores in its own
 /// configuration.
 bool is_name(std::string_view written, std::string_view name) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::equal(written, name, {}, lower, lower);
+  return std::ranges::equal(written, name, {}, linux::lower, linux::lower);
 }
 
 // Each read() reads a value of one type into `out`, and returns "". If the value has another type,

@@ -21,6 +21,8 @@ class Log {
             const ttrpc::Answer& answer) const;
   void error(std::string_view message) const { write("error", message); }
 
+  Fd fd() const { return fifo_; }
+
  private:
   void write(std::string_view level, std::string_view message) const;
 

@@ -5,7 +5,6 @@
 #include "shim/events/publisher.hpp"
 #include "shim/loop/children.hpp"
 #include "shim/loop/loop.hpp"
-#include "shim/start/log.hpp"
 #include "shim/start/socket.hpp"
 #include "shim/tasks/tasks.hpp"
 #include "shim/ttrpc/server.hpp"
@@ -23,8 +22,7 @@ Async<ttrpc::Answer> answer(Tasks& tasks, const Log& log, std::string service, s
 
 }  // namespace
 
-Result<void> serve(Setup setup) {
-  const Log log(std::move(setup.log), setup.debug);
+Result<void> serve(Setup setup, const Log& log) {
   OCIRUN_TRY_ASSIGN(Loop loop, Loop::make());
   OCIRUN_TRY_ASSIGN(const auto children, Children::make(loop));
   Publisher publisher(loop, setup.events_address, setup.container_namespace);

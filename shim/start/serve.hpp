@@ -4,6 +4,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "shim/start/log.hpp"
 
 namespace ocirun::shim {
 
@@ -13,14 +14,12 @@ struct Setup {
   std::string socket_path;          // start() removes it after serve()
   std::string container_namespace;  // of containerd
   std::string events_address;       // the path of containerd's ttrpc socket; "": none
-  bool debug = false;
-  UniqueFd log;  // containerd's fifo, does not block; -1: nobody reads a log
 };
 
 /// Works until the last task is gone and Shutdown was asked. The working directory is "/", standard
 /// input, output and error are the null device, and SIGPIPE is ignored. Has to close the socket
 /// before it returns.
-Result<void> serve(Setup setup);
-using ServerWork = Result<void> (*)(Setup setup);
+Result<void> serve(Setup setup, const Log& log);
+using ServerWork = Result<void> (*)(Setup setup, const Log& log);
 
 }  // namespace ocirun::shim

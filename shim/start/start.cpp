@@ -30,11 +30,11 @@ UniqueFd open_log(Fd bundle) {
 
 /// Cuts the server off from the process that has started it. Leaves open only the null device, and
 /// what the server was given.
-void leave_starter(const Setup& setup, Fd null) {
+void leave_starter(const Setup& setup, const Log& log, Fd null) {
   ::setsid();
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.value, stream);
   std::vector<Fd> kept{setup.socket};
-  if (setup.log) kept.push_back(setup.log);
+  if (log.fd().value >= 0) kept.push_back(log.fd());
   linux::close_descriptors_but(kept);
   ignore(linux::sys::chdir("/"));  // the bundle may be removed while other containers live
   ::unsetenv("NOTIFY_SOCKET");     // containerd's own; a runtime would hand it to the container
@@ -42,24 +42,21 @@ void leave_starter(const Setup& setup, Fd null) {
 }
 
 /// The whole life of a server.
-[[noreturn]] void live(Setup setup, ServerWork work, Fd null) {
-  leave_starter(setup, null);
+[[noreturn]] void live(Setup setup, const Log& log, ServerWork work, Fd null) {
+  leave_starter(setup, log, null);
   const std::string path = setup.socket_path;
-  const UniqueFd log(setup.log ? ::fcntl(setup.log.get(), F_DUPFD_CLOEXEC, 0) : -1);
-  const auto served = linux::within_memory([&] { return work(std::move(setup)); });
+  const auto served = linux::within_memory([&] { return work(std::move(setup), log); });
   ignore(remove_dead_socket(path));
-  if (!served && log)
-    ignore(linux::write_all(
-        log, fmt::format("containerd-shim-ocirun-v2: {}\n", served.error().message())));
+  if (!served) log.error(served.error().message());
   ::_exit(served ? 0 : 1);
 }
 
 /// Forks the server. Returns its pid.
-Result<int> fork_server(Setup setup, ServerWork work) {
+Result<int> fork_server(Setup setup, const Log& log, ServerWork work) {
   OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
   const int pid = ::fork();
   if (pid < 0) return fail(errno, "fork the server");
-  if (pid == 0) live(std::move(setup), work, null);
+  if (pid == 0) live(std::move(setup), log, work, null);
   return pid;
 }
 
@@ -70,13 +67,13 @@ Result<void> print_answer(const StartInput& input, const std::string& path) {
 
 /// Starts the server that `setup` is for. Its socket listens before the fork, so that containerd
 /// can connect as soon as it has the answer.
-Result<void> start_server(const StartInput& input, Setup setup, ServerWork work) {
+Result<void> start_server(const StartInput& input, Setup setup, const Log& log, ServerWork work) {
   const std::string path = setup.socket_path;
   // The server inherits the score, the cgroup and the core scheduling cookie.
   OCIRUN_TRY(raise_oom_score());
   OCIRUN_TRY(join_shim_cgroup(input.options.shim_cgroup));
   OCIRUN_TRY(separate_cores());
-  OCIRUN_TRY_ASSIGN(const int server, fork_server(std::move(setup), work));
+  OCIRUN_TRY_ASSIGN(const int server, fork_server(std::move(setup), log, work));
   auto printed = print_answer(input, path);
   if (printed) return {};
   ::kill(server, SIGKILL);
@@ -111,13 +108,11 @@ Result<void> start(const Arguments& arguments, ServerWork work) {
   }
   auto started = [&](Setup setup) -> Result<void> {
     OCIRUN_TRY(write_address());
-    return start_server(input, std::move(setup), work);
+    return start_server(input, std::move(setup), Log(open_log(bundle), input.debug), work);
   }({.socket = std::move(socket),
                                   .socket_path = path,
                                   .container_namespace = arguments.container_namespace,
-                                  .events_address = input.events_address,
-                                  .debug = input.debug,
-                                  .log = open_log(bundle)});
+                                  .events_address = input.events_address});
   if (!started) ignore(remove_dead_socket(path));
   return started;
 }

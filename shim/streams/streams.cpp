@@ -54,7 +54,7 @@ Async<Result<std::shared_ptr<Streams>>> Streams::open(Children& children, Stream
   if (streams->has_logger()) {
     const Result<void> ready = co_await become_ready(streams->loop_, streams->logger_);
     const int pid = streams->logger_.pid;
-    if (!ready && !streams->drained_.is_given()) ::kill(pid, SIGKILL);  // it has not ended
+    if (!ready && children.is_expected(pid)) ::kill(pid, SIGKILL);
     if (!ready)
       co_return within<std::shared_ptr<Streams>>(std::unexpected(ready.error()), names.out);
   }

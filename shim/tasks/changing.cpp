@@ -117,8 +117,7 @@ Async<Answer> Tasks::checkpoint(Payload payload) {
   const Shim__CheckpointOptions& chosen = **options;
   const std::string image =
       first_given({chosen.image_path, (*request)->path, container->options.criu_image_path});
-  const std::string work = first_given(
-      {chosen.work_path, container->options.criu_work_path, container->bundle + "/work"});
+  const std::string work = first_given({chosen.work_path, container->criu_work_path()});
   std::vector<std::string> words{"checkpoint", "--image-path", image, "--work-path", work};
   if (chosen.exit == 0) words.emplace_back("--leave-running");
   if (chosen.open_tcp != 0) words.emplace_back("--tcp-established");

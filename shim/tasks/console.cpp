@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "linux/base/message_socket.hpp"
-
 #include "linux/base/unix_address.hpp"
 
 namespace ocirun::shim {

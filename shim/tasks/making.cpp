@@ -100,7 +100,7 @@ Async<Answer> Tasks::create(Payload payload) {
     // If the shim is killed meanwhile, `delete` may have unmounted before the mount is there.
     std::function<Result<void>()> mount = [&given, &container,
                                            shim = ::getpid()]() -> Result<void> {
-      const std::string rootfs = container->bundle + "/rootfs";
+      const std::string rootfs = container->rootfs();
       if (::getppid() == shim) OCIRUN_TRY(mount_rootfs({given.rootfs, given.n_rootfs}, rootfs));
       if (::getppid() != shim) return unmount_rootfs(rootfs);
       return {};
@@ -144,7 +144,7 @@ Async<Result<void>> Tasks::make(ContainerPointer container) {
 Async<Result<void>> Tasks::unmount(ContainerPointer container) {
   if (!container->has_mounts) co_return Result<void>();
   std::function<Result<void>()> unmount = [&container] {
-    return unmount_rootfs(container->bundle + "/rootfs");
+    return unmount_rootfs(container->rootfs());
   };
   Result<void> done = co_await children_.call(std::move(unmount), "unmount the root filesystem");
   co_return done;
@@ -226,10 +226,10 @@ Async<Result<void>> Tasks::start_init(ContainerPointer container) {
     Result<void> started = co_await container->runtime.run(std::move(words));
     co_return started;
   }
-  const std::string& given = container->options.criu_work_path;
-  const std::string work = given.empty() ? container->bundle + "/work" : given;
-  std::vector<std::string> words{"restore",     "--detach", "--image-path", container->checkpoint,
-                                 "--work-path", work,       "--bundle",     container->bundle};
+  std::vector<std::string> words{"restore",      "--detach",
+                                 "--image-path", container->checkpoint,
+                                 "--work-path",  container->criu_work_path(),
+                                 "--bundle",     container->bundle};
   if (container->options.no_pivot_root) words.emplace_back("--no-pivot");
   Result<void> restored = co_await run_process(container, container->init, std::move(words),
                                                pid_file_of(*container, *container->init));

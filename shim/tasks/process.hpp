@@ -39,6 +39,12 @@ struct Container {
   Container(Loop& loop, Runtime made_with)
       : runtime(std::move(made_with)), init(std::make_shared<Process>(loop)), gate(loop) {}
 
+  std::string rootfs() const { return bundle + "/rootfs"; }
+  /// Where CRIU keeps its files while it works, unless a request says so.
+  std::string criu_work_path() const {
+    return options.criu_work_path.empty() ? bundle + "/work" : options.criu_work_path;
+  }
+
   std::string id, bundle, checkpoint;
   Runtime runtime;
   RuntimeOptions options;
