@@ -49,7 +49,7 @@ class Arguments {
 /// "-" and "".
 class Reader {
  public:
-  /// `syntax`: the command; nullptr: the words before the command.
+  /// `syntax`: the command whose words are read; nullptr: the words before a command are read.
   Reader(const Program& program, const Syntax* syntax);
   /// Errors: an option that does not exist; a switch with a value other than true and false. The
   /// word is then passed over.

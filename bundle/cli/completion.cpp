@@ -84,7 +84,7 @@ void offer_value(const Question& question, std::string_view text, Names names, O
   }
 }
 
-/// What the next operand is; kNothing if there is none.
+/// The kind of the next operand; kNothing if the command takes no further operand.
 Operand next_operand(const Syntax& syntax, const Arguments& arguments) {
   const std::size_t count = arguments.operands().size();
   if (count >= syntax.count.most) return {};

@@ -22,8 +22,8 @@ inline constexpr std::string_view kCriuConfig = "org.criu.config";
 std::optional<std::string_view> image_annotation(const Annotations& annotations,
                                                  std::string_view name);
 
-/// The signal of a text that an image gives as its stop signal; nothing if the text is empty or
-/// names no signal. Signal 0 stops no process.
+/// The signal that an image names as its stop signal. Nothing if `text` is empty, names no signal,
+/// or names signal 0, which stops no process.
 std::optional<int> parse_stop_signal(std::string_view text);
 
 /// The signal that the annotation kStopSignal names (T-7).
