@@ -46,7 +46,7 @@ class SystemdCgroup final : public Cgroup {
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
   Result<void> adopt(int pid) override;
   /// create() has already set the limits as properties, except a TasksMax too small for the
-  /// processes that start the container: apply() sets that one.
+  /// processes that start the container: apply() sets this TasksMax.
   Result<void> apply(const Resources& resources) override;
   Result<Writes> update(const Resources& resources) override;
   void restore(std::span<const Write> old_values) override;
