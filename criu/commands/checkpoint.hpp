@@ -11,9 +11,9 @@
 
 namespace ocirun::runtime {
 
-/// What happens to the container when its images are written. kEnd: it is stopped, as if it had
-/// ended. kRuns: --leave-running. kIsFollowed: --pre-dump: the memory alone is saved, the container
-/// runs on, and a later dump saves what has changed since.
+/// What happens to the container when its images are written. kEnd: the container is stopped, as if
+/// it had ended. kRuns (--leave-running): the container runs on. kIsFollowed (--pre-dump): only the
+/// memory is saved, the container runs on, and a later dump saves the changes since then.
 enum class Afterwards { kEnd, kRuns, kIsFollowed };
 
 struct CheckpointRequest {

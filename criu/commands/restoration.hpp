@@ -17,7 +17,7 @@
 
 namespace ocirun::runtime {
 
-/// What the stages of a restore need beside what `create` makes too.
+/// The input of the stages of a restore, in addition to Making, which `create` has too.
 struct StagesInput {
   const linux::Procfs& procfs;
   const Images& images;

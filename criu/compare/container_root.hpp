@@ -17,7 +17,7 @@ namespace ocirun::runtime {
 
 bool is_id_mapped(const linux::MountEntry& mount);
 
-/// What a path of the container leads to.
+/// The file to which a path of the container leads.
 struct FoundFile {
   UniqueFd file;              // O_PATH
   std::string path;           // without symlinks

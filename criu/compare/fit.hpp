@@ -15,17 +15,17 @@ namespace ocirun::runtime {
 /// the document joins one by a path.
 void compare_namespaces(const Images& images, const bundle::Config& config, Obstacles& obstacles);
 
-/// What of the images does not fit the document: namespaces, mounts, maps of the user namespace. A
-/// container without CAP_SYS_ADMIN must have exactly the mounts of the document.
+/// Finds differences between the images and the document: namespaces, mounts, maps of the user
+/// namespace. A container without CAP_SYS_ADMIN must have exactly the mounts of the document.
 void compare_with_document(const Images& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles);
 
-/// What of the images does not fit this host: the processor's kind, types of file systems, and, if
-/// the document has no pid namespace, pids that other processes of the host have.
+/// Finds needs of the images that this host does not meet: the processor's kind, types of file
+/// systems, and, if the document has no pid namespace, pids that other processes of the host have.
 void compare_with_host(const Images& images, const bundle::Config& config, Obstacles& obstacles);
 
-/// What of the document does not fit this host: sources of mounts, devices, namespaces to join,
-/// network devices.
+/// Finds parts of the document that this host lacks: sources of mounts, devices, namespaces to
+/// join, network devices.
 void compare_document_with_host(const bundle::Config& config, const linux::Procfs& procfs,
                                 Obstacles& obstacles);
 

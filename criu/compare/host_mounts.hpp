@@ -24,7 +24,7 @@ struct OutsideMount {
   enum class Kind : std::uint8_t { kBind, kMask, kDevice, kCgroup };
   Kind kind = Kind::kBind;
   std::string name;                       // the path of the mount, before symlinks are resolved
-  std::string source;                     // on the host
+  std::string source;                     // a path on the host
   const linux::Mount* mount = nullptr;    // kBind, kCgroup: the one in config.json
   std::optional<linux::Device> device{};  // kDevice
 };
@@ -72,7 +72,8 @@ class HostMounts {
   std::vector<Tree> trees_;
 };
 
-/// What the mounts of a restored container are compared with, from outside of its mount namespace.
+/// The files of the host with which the mounts of a restored container are compared. They are
+/// opened outside of the container's mount namespace.
 struct HostFiles {
   UniqueFd rootfs;
   std::vector<UniqueFd> sources;  // by the index of the mount; empty for one that is no bind

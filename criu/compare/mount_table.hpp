@@ -13,7 +13,7 @@
 
 namespace ocirun::runtime {
 
-/// What the document mounts somewhere.
+/// A place at which the document mounts something.
 struct MountPlace {
   enum class Kind : std::uint8_t {
     kFilesystem,  // a new file system of `type`
@@ -21,7 +21,7 @@ struct MountPlace {
     kCgroup,      // a hierarchy of cgroups, or a tmpfs with the hierarchies below
     kCompared,    // a bind, masked file or node: the caller has compared the mount `visible`
     kTree,        // kCompared for a recursive bind: other mounts may lie below
-    kReadOnly,    // a bind of what lies there anyway
+    kReadOnly,    // a bind of the path onto itself
   };
   Kind kind = Kind::kFilesystem;
   std::string point;          // without symlinks, below the root

@@ -10,7 +10,7 @@
 
 namespace ocirun::runtime {
 
-/// What the mounts are compared with, and where.
+/// The input of compare_mounts().
 struct MountExpectation {
   const bundle::Config& config;
   const linux::Procfs& procfs;         // the runtime's

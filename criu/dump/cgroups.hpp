@@ -13,7 +13,7 @@ namespace ocirun::runtime {
 /// Reads the cgroups of the images, if there are some. Errors: the image is damaged; more than 100
 /// cgroups are nested.
 Result<std::vector<ImageCgroups>> read_image_cgroups(Fd images);
-/// The same of `image`, the bytes of a cgroup.img.
+/// Reads the cgroups of `image`, the bytes of one cgroup.img. Errors: as for read_image_cgroups().
 Result<std::vector<ImageCgroups>> parse_image_cgroups(std::string_view image);
 
 /// Checks the cgroups before CRIU reads them: CRIU makes them, and changes their owners and modes,

@@ -53,7 +53,8 @@ Result<ImageMessage> parse_image_message(std::string_view bytes);
 /// The entries of an image. Views into `image`. Errors: EBADMSG: `image` is of another kind or is
 /// damaged; EFBIG: it has more than kMostImageEntries, or these have more than kMostImageFields.
 Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind kind);
-/// The same for an image in which other data follows each entry: `after` says how many bytes.
+/// Like parse_image(), for an image in which other data follows each entry. `after` returns the
+/// number of these bytes.
 Result<std::vector<ImageMessage>> parse_image_with_data(
     std::string_view image, ImageKind kind,
     const std::function<std::uint64_t(const ImageMessage& entry)>& after);

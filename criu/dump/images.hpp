@@ -28,12 +28,12 @@ struct ImageMount {
   std::uint32_t device = 0;
   std::uint32_t flags = 0, superblock_flags = 0;  // MS_*
   std::string point;                              // begins with "/"
-  std::string root;                               // what of the file system is mounted
+  std::string root;                               // the path in the file system that is mounted
   std::string type;        // "" for one that CRIU cannot make; "type N" for one not known to ocirun
   std::string source{};    // of the file system
   std::string options{};   // of the file system, with commas
   std::string external{};  // the name of a mount of the host; "" for others
-  bool is_deleted = false;          // what it shows had been deleted at the checkpoint
+  bool is_deleted = false;          // its source had been deleted before the checkpoint
   bool is_containers_root = false;  // only in Images::mounts
 };
 
@@ -43,7 +43,7 @@ struct ImageRegularFile {
   std::uint32_t flags = 0;  // of open(2)
   std::int64_t mount = -1;
 };
-/// What an open file is: fields of the message for its type.
+/// An open file: fields of the message that CRIU writes for its type.
 struct ImageFile {
   std::uint32_t id = 0, type = 0;
   bool has_other_message = false;  // one that is not for its type, or the type is not known

@@ -87,7 +87,7 @@ Result<void> check_paths(const ImageMount& mount) {
   return {};
 }
 
-/// The walk over the mounts of the images.
+/// Checks each mount of the images.
 class MountCheck {
  public:
   MountCheck(const std::vector<ImageMount>& of_init, const bundle::Config& config)

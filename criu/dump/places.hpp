@@ -13,9 +13,10 @@
 
 namespace ocirun::runtime {
 
-// CRIU makes and removes some files while its root is the host's: it joins a path of the images to
-// the place where it has mounted what lies there. "..", and a symlink of the container, lead such a
-// path to the host; through /proc/1/root, also to mounts that are not in CRIU's mount namespace.
+// CRIU makes and removes some files while its root directory is the host's. For such a file, CRIU
+// appends a path of the images to the directory on which it has mounted the container's filesystem.
+// A ".." in the path, or a symlink of the container, leads CRIU to other files of the host. A
+// symlink to /proc/1/root leads even to mounts that are not in CRIU's mount namespace.
 
 /// Whether a part of the path is "..".
 bool leads_up(std::string_view path);

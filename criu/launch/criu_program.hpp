@@ -52,7 +52,7 @@ inline constexpr int kImagesDescriptor = 4;
 inline constexpr int kWorkDescriptor = 5;
 inline constexpr int kFirstPassed = 6;
 
-/// What ocirun-criu has said.
+/// A message of ocirun-criu.
 struct CriuNews {
   CriuWord word = CriuWord::kFailed;
   std::string stage;           // kStage

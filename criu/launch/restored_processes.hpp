@@ -14,8 +14,8 @@ namespace ocirun::linux {
 /// than a million; a process of the tree cannot be read.
 Result<std::vector<int>> restored_processes(const Procfs& procfs, int init);
 
-/// Kills `init` and the others of restored_processes(), which must be stopped, so that none of them
-/// can escape and no pid can be another's. Kills those that it finds if not all can be found.
+/// Kills `init` and the other processes of restored_processes(). They must be stopped, so that none
+/// can escape, and no pid can be reused. If not all can be found, kills those that were found.
 void kill_restored(const Procfs& procfs, int init);
 
 /// The processes that CRIU makes. While this lives, orphans of CRIU become children of this

@@ -22,7 +22,7 @@ Error explain_by_log(Error error, const CriuLog& log);
 /// The last two lines of a CRIU log that report errors, without the time and the place in CRIU's
 /// source. Control characters are escaped, because names of files come from the container.
 std::string last_errors(std::string_view log);
-/// What helps against the errors in `log`: a sentence, or "".
+/// Advice against the errors in `log`: a sentence, or "".
 std::string_view advice_for(std::string_view log);
 
 }  // namespace ocirun::runtime

@@ -16,7 +16,7 @@
 
 namespace ocirun::runtime {
 
-/// What CRIU gets for a restore.
+/// The files and options that CRIU gets for a restore.
 struct RestoreInput {
   const bundle::Config& config;
   const CriuSettings& settings;

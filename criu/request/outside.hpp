@@ -22,9 +22,10 @@ namespace ocirun::runtime {
 // What a container has from outside of itself, for CRIU: namespaces that it joined, standard
 // streams, mounts. The words are options of ocirun-criu (criu/launch/criu_program.hpp).
 
-/// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
-/// a joined mount, user or cgroup namespace; a joined network, ipc, uts or time namespace together
-/// with a new user namespace; a user namespace without id 0; a seccomp agent.
+/// The reasons for which CRIU cannot save or restore this container, a sentence for each: no mount
+/// namespace of its own; a joined mount, user or cgroup namespace; a joined network, ipc, uts or
+/// time namespace together with a new user namespace; a user namespace without id 0; a seccomp
+/// agent.
 std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
 /// Error: the first sentence of why_not_checkpointed().
 Result<void> check_can_be_checkpointed(const bundle::Config& config);

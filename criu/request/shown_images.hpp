@@ -25,7 +25,7 @@ enum class ImageAccess : std::uint8_t { kRead, kWrite };
 
 struct ImagesToShow {
   const std::string& place;  // the directory of prepared_sources.hpp, with its tmpfs
-  Fd images;                 // the directory of the caller
+  Fd images;                 // the directory of images that the caller gave
   const linux::IdMap& id_map;
   const linux::Procfs& procfs;
   ImageAccess access = ImageAccess::kRead;
