@@ -55,8 +55,8 @@ Result<UniqueFd> open_for_owner(Fd parent, const char* name) {
 }
 
 /// Removes the content of a directory, `kLevels` levels at a time. Moves deeper directories to a
-/// new directory at the top, and removes that one afterwards. So each entry is removed once, and
-/// moved once for `kLevels` levels, however deep or wide the tree is.
+/// new directory at the top, and removes the new directory afterwards. So each entry is removed
+/// once, and moved once for `kLevels` levels, however deep or wide the tree is.
 class Removal {
  public:
   explicit Removal(Fd top) : top_(top) {}

@@ -79,7 +79,8 @@ Result<Terminal> open_pty(const SafeDir& root, const Procfs& procfs,
   return terminal;
 }
 
-/// Makes, or else opens, the file that the terminal covers, in the present /dev of the container.
+/// Makes the file at `path` on which the terminal will be bind-mounted. Opens the file if it
+/// exists.
 Result<UniqueFd> open_console_file(const SafeDir& root, const RootfsPath& path) {
   OCIRUN_TRY_ASSIGN(const SafeDir::Entry where, root.entry(path));
   auto made =

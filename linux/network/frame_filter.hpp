@@ -40,12 +40,12 @@ struct FrameRules {
   std::vector<std::uint16_t> udp_ports;  // at which the program delivers datagrams from the host
 };
 
-/// A filter for Ethernet frames. Lets ARP through, and what a socket of the namespace could send to
-/// another machine: from an address in `own` (IPv6: from the /64 network of such an address, or
-/// link-local) to an address that is not loopback, not unspecified, not multicast and in neither
-/// list. Neighbour discovery is let through. To an address in `host`, from which the program may
-/// deliver what comes from the host itself, only answers may go: segments of TCP connections that
-/// the other side has opened, datagrams from `udp_ports`, and ICMP that asks for no echo.
+/// A filter for Ethernet frames. It passes ARP, IPv6 neighbour discovery, and IP packets whose
+/// source is an address in `own` (IPv6: also another address of the same /64 network, or
+/// link-local). It drops packets to an address that is loopback, unspecified, multicast, or in
+/// `own`. To an address in `host` it passes only answers, because the program may deliver packets
+/// of the host from this address: TCP segments other than the first SYN, UDP datagrams from
+/// `udp_ports`, and ICMP other than echo requests.
 std::vector<sock_filter> frame_filter(const FrameRules& rules);
 /// A filter that drops all frames.
 std::vector<sock_filter> closed_frame_filter();

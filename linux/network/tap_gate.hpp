@@ -19,9 +19,9 @@ namespace ocirun::linux {
 /// caller may trace.
 class TapGate {
  public:
-  /// In the process that will execute the program: loads the filter, and sends the other side of
-  /// `caller` what it needs for receive(). Needs CAP_SYS_ADMIN. Errors: EBUSY: an agent asks about
-  /// the calls of this process already.
+  /// To be called in the process that will execute the program. Loads the filter, and sends the
+  /// message for receive() through `caller`. Needs CAP_SYS_ADMIN. Errors: EBUSY: a seccomp agent
+  /// answers system calls of this process already.
   static Result<void> send(const MessageSocket& caller);
   /// Receives what send() has sent. Errors: ECONNRESET: the other process has failed before.
   static Result<TapGate> receive(const MessageSocket& program);

@@ -55,7 +55,7 @@ Result<GrantableCapabilities> grantable_capabilities(CapabilitySet asked);
 CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
                                   const GrantableCapabilities& grantable);
 
-/// The capabilities that limit_to_grantable() takes away. Each is listed once, by its first reason.
+/// The capabilities that limit_to_grantable() takes away. One in `missing` is in no other set.
 struct UngrantedCapabilities {
   CapabilitySet missing{};                              // the runtime itself does not have them
   CapabilitySet effective{}, inheritable{}, ambient{};  // missing from another set of the config

@@ -4,7 +4,7 @@
 
 namespace ocirun::linux {
 
-/// What execve(2) takes at most, in bytes. A process that asks for more gets E2BIG.
+/// The most bytes that execve(2) takes. Beyond them, execve(2) fails with E2BIG.
 struct ExecLimits {
   std::size_t string = 0;  // an argument or a variable, without its NUL: 32 pages less one byte
   /// All arguments and variables, each with its NUL and a pointer to it: a quarter of RLIMIT_STACK,
@@ -13,7 +13,7 @@ struct ExecLimits {
 
   /// The limits for programs that this process starts.
   static ExecLimits here();
-  /// What a string of `size` bytes takes of `all`.
+  /// The bytes that a string of `size` bytes takes of `all`.
   static constexpr std::size_t cost(std::size_t size) { return size + 1 + sizeof(void*); }
 };
 

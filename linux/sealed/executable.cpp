@@ -132,7 +132,7 @@ std::vector<std::string> execute_copy(Fd executable, char* const argv[]) {
     auto copy = place.copy_to(executable);
     if (copy) {
       if (is_known && ocirun_kept_image != KeptImage::kUnused)
-        ignore(keep_image(*copy, status));  // for later commands
+        ignore(keep_image(*copy, status));  // later commands run from the kept image
       ::fexecve(copy->get(), argv, environ);
       copy = fail(errno, "execute it");
     }

@@ -87,7 +87,8 @@ static inline bool may_hold_images(const struct statx& directory, unsigned long 
 /// directory cannot be made or belongs to another user; no room is left.
 Result<void> keep_image(Fd copy, const struct statx& executable);
 
-/// What entry.cpp has found. If the image was missing or wrong, reexec_sealed() calls keep_image().
+/// The state in which entry.cpp found the kept image. If the image was missing or wrong,
+/// reexec_sealed() calls keep_image().
 enum class KeptImage : unsigned char {
   kUnused,   // no image was looked for, or the image could be neither mapped nor executed
   kMissing,  // there is no image, or no overlay can be mounted

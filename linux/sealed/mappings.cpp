@@ -88,8 +88,8 @@ const char* after_nul(const char* text) {
   return text + 1;
 }
 
-// PR_SET_MM_MAP sets the file together with the addresses that the kernel knows of a process. The
-// addresses are those that execve(2) has set.
+// PR_SET_MM_MAP changes the file behind /proc/PID/exe. The call must also give all addresses that
+// the kernel keeps of the process: this function returns the ones that execve(2) has set.
 prctl_mm_map describe_process(const InitialStack& stack) {
   const char* const* last = stack.environment;
   while (*last != nullptr) ++last;

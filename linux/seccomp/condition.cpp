@@ -177,7 +177,7 @@ Program return_where_met(const Conditions& conditions, ArgumentWidth width, std:
 
 namespace {
 
-// EntryPoint::call_behind is the first argument of socketcall or ipc, plus one of these.
+// EntryPoint::call_behind is the first argument of socketcall or ipc, plus one of these constants.
 constexpr std::uint32_t kBehindSocketCall = 100;
 constexpr std::uint32_t kBehindIpc = 200;
 
