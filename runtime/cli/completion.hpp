@@ -6,8 +6,8 @@
 
 namespace ocirun::runtime::cli {
 
-/// What a shell reads to complete the command line of ocirun: a function that calls `ocirun
-/// __complete` (bundle/cli/completion.hpp).
+/// Scripts for shells. Each defines a function that completes the command line of ocirun by calls
+/// of `ocirun __complete` (bundle/cli/completion.hpp).
 extern const std::string_view kBashCompletion, kZshCompletion, kFishCompletion;
 
 inline constexpr linux::Named<const std::string_view*> kShells[] = {

@@ -174,8 +174,8 @@ Result<UniqueFd> StateDirectory::listen_for_start() const {
 
 Result<UniqueFd> StateDirectory::connect_to_start() const {
   OCIRUN_TRY_ASSIGN(UniqueFd socket, make_start_socket());
-  // Limits the wait of connect(2): the connection of a killed `start` stays in the backlog until
-  // init accepts the connection.
+  // Limits the wait of connect(2), which waits while the backlog is full. The connection of a
+  // `start` that was killed stays in the backlog until init accepts the connection.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kInitPatience, sizeof(kInitPatience));
   const sockaddr_un address = address_in(directory_, kStartSocket);
   int done = 0;

@@ -116,7 +116,7 @@ std::string owner_unless_caller(Fd root, const char* name) {
   return fmt::format(": it belongs to {}", linux::owner_name(status.st_uid));
 }
 
-// What `name` is in the state root, if it is no directory: "a symlink", "a file". Otherwise "".
+// The kind of the file `name` in the state root: "a symlink" or "a file". "" for a directory.
 std::string_view what_else(Fd root, const char* name) {
   struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(status.st_mode))
