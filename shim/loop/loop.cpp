@@ -57,7 +57,8 @@ Result<void> Loop::run() {
   return {};
 }
 
-// What the called functions post is called in the next round, so that descriptors get their turn.
+// Calls the functions that were posted so far. Functions that they post are called in the next
+// round, so that descriptors get their turn.
 void Loop::call_posted() {
   for (std::size_t left = posted_.size(); left != 0; --left) {
     const auto what = std::move(posted_.front());

@@ -8,7 +8,7 @@
 
 namespace ocirun::shim {
 
-/// What `start` hands over to a new server.
+/// The data that `start` hands over to a new server.
 struct Setup {
   UniqueFd socket;                  // listens, and does not block
   std::string socket_path;          // start() removes it after serve()

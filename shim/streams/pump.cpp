@@ -68,7 +68,7 @@ Pump::Moved Pump::copy_once() {
   return write_pending();
 }
 
-// What a full disk or a broken file does not take is lost: the container must not stop for it.
+// Drops bytes that a full disk or a broken file does not take, so that the container goes on.
 Pump::Moved Pump::write_pending() {
   const ssize_t count = ::write(sink_.get(), pending_.data(), pending_.size());
   if (count < 0 && errno == EINTR) return Moved::kSome;

@@ -18,7 +18,7 @@ Result<ConsoleSocket> ConsoleSocket::make(std::string path) {
   OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(errno, "make a socket");
-  ::unlink(path.c_str());  // of a shim that was killed
+  ::unlink(path.c_str());  // a shim that was killed may have left it
   // bind(2) gives the file the mode of the socket.
   if (::fchmod(socket.get(), 0600) != 0 ||
       ::bind(socket.get(), linux::generic(address), sizeof address) != 0 ||
