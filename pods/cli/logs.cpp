@@ -107,7 +107,7 @@ constexpr std::array kEventsOptions{
 constexpr std::size_t kPiece = 65536;
 constexpr int kPause = 100;  // milliseconds between two looks at the file
 
-/// Prints what is behind `offset` in the file.
+/// Prints the bytes of the file from `offset` on, and moves `offset` to their end.
 Result<void> print_from(Fd file, off_t& offset) {
   std::string piece(kPiece, '\0');
   for (;;) {

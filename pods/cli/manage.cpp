@@ -50,7 +50,7 @@ using Act = std::function<Result<void>(const std::string& name)>;
 /// Calls `act` with rights over the processes and files of the pod.
 Result<void> on_pod(const PodsDirectory& pods, const std::string& name, const Act& act) {
   const auto view = view_pod(pods, name);
-  // What a killed `delete` has left of a pod has no record.
+  // A `delete` that was killed may have left files of the pod without the record.
   if (!view && view.error().number() == ENOENT)
     return as_root_of(PodRecord(), [&] { return act(name); });
   if (!view) return std::unexpected(view.error());

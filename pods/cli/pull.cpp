@@ -27,8 +27,8 @@ constexpr std::array kPullOptions{
     kDataOption,
 };
 
-/// "-", and what is a file, names a document; so does what looks like the name of one, because a
-/// mistyped file name would be a reference.
+/// Whether the operand names a document, and not an image: "-", an existing file, or a text that
+/// looks like a path or ends as documents do. A mistyped file name is thus not taken for an image.
 bool is_document(const std::string& operand) {
   constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json"};
   if (operand == "-" || operand.starts_with('/') || operand.starts_with('.')) return true;

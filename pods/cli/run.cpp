@@ -92,8 +92,7 @@ struct Detached {
   bool adopts;  // a pod whose supervisor was killed
 };
 
-/// What the supervisor of a detached pod does. Reports the outcome of the start to its caller
-/// through `report`.
+/// Runs in the supervisor of a detached pod. Reports the outcome of the start through `report`.
 int supervise(Completed& completed, const Settings& settings, const Detached& how, UniqueFd report,
               int caller) {
   // If the caller dies before the pod is started, nobody knows of the pod: the supervisor ends too.

@@ -97,9 +97,9 @@ bool is_name_of_every_host(std::string name) {
   return first == "localhost" || first == "loopback" || first == "allhosts";
 }
 
-/// The name of a pod is a host name for the other pods of its network. No pod may have the name of
-/// every host, or one that is read as an address, and a document must not take the name of a host
-/// elsewhere.
+/// Checks the name of a pod with --network: the other pods of the network use it as a host name.
+/// Refuses a name that every host has, such as "localhost", and a name that programs read as an
+/// address. Refuses a name with a dot from a document, because a host elsewhere may have this name.
 Result<void> check_host_name(const Arguments& arguments, const Settings& settings) {
   if (is_name_of_every_host(settings.name))
     return refuse(

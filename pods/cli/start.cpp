@@ -56,7 +56,7 @@ bool has_name_of_set(const RunRequest& request, const Arguments& arguments,
   return workload.pod.name != pod && workload_name(workload.pod) == pod;
 }
 
-/// Repeats `run --detach` in the place of what is left of the pod `name`, which keeps its name.
+/// Repeats `run --detach` for the pod `name`, and replaces the files that the pod has left.
 Result<int> repeat(const Command& command, const std::string& name, const RunRequest& request,
                    const Arguments& own, const Caller& caller, Repetition repetition) {
   OCIRUN_TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(own).string()));

@@ -34,7 +34,7 @@ struct Reading {
   std::optional<std::uint64_t> cpu_hundredths;  // of a percent of one CPU
 };
 
-/// What a look at pods has found.
+/// The result of one look at pods.
 struct Look {
   std::vector<Reading> readings;
   std::vector<std::string> idle;  // pods of which no program runs

@@ -8,9 +8,9 @@
 
 namespace ocirun::pods {
 
-/// What meets a need: an option (--secret, --param, --volume, --extended, --image, --pull-secret;
-/// kConnection: --param for each property of a connection), CDI specifications of the host
-/// (kDevices), or nothing (kNone).
+/// The means by which a need is met: an option (--secret, --param, --volume, --extended, --image,
+/// --pull-secret; kConnection: --param for each property of a connection), CDI specifications of
+/// the host (kDevices), or no means (kNone).
 enum class Gift : std::uint8_t {
   kSecret,
   kParameter,

@@ -231,7 +231,7 @@ bool is_told_for_swarm(const Workload& workload, Place place) {
 bool is_written_by_export(const Workload& workload, Place place) {
   if (place == nullptr || is_left_out(workload, place)) return false;
   if (workload.pod.kind == Kind::kOam) return place->key == "imagePullSecret";
-  if (workload.pod.kind == Kind::kRadius) return place->key == "port";  // of a Service (RX-7)
+  if (workload.pod.kind == Kind::kRadius) return place->key == "port";  // a Service's (RX-7)
   if (workload.pod.kind == Kind::kKubernetes) return is_copied(*workload.pod.kubernetes, place);
   return workload.pod.kind == Kind::kKnative;
 }

@@ -28,7 +28,8 @@ std::optional<std::uint64_t> natural(std::string_view word) {
   return linux::number(word, base);
 }
 
-/// Whether the decimal `digits` are other digits or none in YAML 1.1, where a leading 0 is octal.
+/// Whether YAML 1.1, in which a leading 0 means octal, does not read `digits` as the number
+/// `value`.
 bool is_octal_in_yaml_1_1(std::string_view digits, std::uint64_t value) {
   return digits.size() > 1 && digits.front() == '0' &&
          digits.find_first_not_of("0123456789") == std::string_view::npos &&

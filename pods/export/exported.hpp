@@ -35,8 +35,8 @@ std::string exported_content(const Translation& translation, const ConfigFile& f
 /// containers have alike. A loss for each annotation that only some of several containers have.
 Metadata exported_metadata(Translation& translation);
 
-/// What a container requests and may have: with --enforce-required, and with the limits of the
-/// whole pod if it is the only container.
+/// The requests and limits of a container in the output. --enforce-required makes requests limits
+/// too. The only container of a pod also gets the limits of the whole pod.
 struct ExportedAmounts {
   Amounts requests, limits;
 };

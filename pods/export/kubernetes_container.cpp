@@ -73,7 +73,7 @@ YamlPart resources(const KubernetesPod& pod, const Container& container) {
 
 void add_question(const Probe& probe, YamlPart& out) {
   if (const auto* exec = std::get_if<ExecProbe>(&probe.question)) {
-    if (exec->command.empty()) return;  // grpc, which is copied
+    if (exec->command.empty()) return;  // a probe by gRPC: copy_parts() copies it
     out.add_object("exec").add("command", exec->command);
   } else if (const auto* http = std::get_if<HttpProbe>(&probe.question)) {
     YamlPart get = out.add_object("httpGet");

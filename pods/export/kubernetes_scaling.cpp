@@ -24,7 +24,8 @@ void add_resource_metric(Translation& translation, const ScalingMetric& metric, 
   }
 }
 
-/// A metric that the pods tell: an average of them. A single value is that of something outside.
+/// A custom metric with an average is a metric of the pods. One with a single value is a metric of
+/// something outside of the pods.
 void add_custom_metric(const ScalingMetric& metric, YamlPart& list) {
   const bool is_average = metric.target.average.has_value();
   YamlPart entry = list.add_object();

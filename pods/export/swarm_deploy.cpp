@@ -82,8 +82,9 @@ YamlPart generic_resources(Translation& translation, const Resources& resources)
   return list;
 }
 
-/// Swarm refuses less memory than 4 MiB. A limit that --enforce-required makes of a request is
-/// named with the request, and one of the whole pod with the pod.
+/// Notes a loss for each amount of memory below 4 MiB, which Swarm refuses. The loss names the
+/// place of the amount in the document: a request, a limit of the container, or a limit of the
+/// whole pod. A limit that --enforce-required makes of a request has no place of its own.
 void lose_small_memory(Translation& translation, const Container& container,
                        const ExportedAmounts& exported) {
   const Pod& pod = translation.pod();

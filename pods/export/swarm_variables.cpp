@@ -39,8 +39,9 @@ class SwarmEnvironment {
   Variables named_;
 };
 
-/// Loses variables of a secret, which Swarm gives to files alone, or of an unknown config map.
-/// Returns whether something was lost. The content of a known config map can stand in the output.
+/// Notes a loss if `id` is a secret, because Swarm gives secrets only as files, or an unknown
+/// config map. Returns whether there was a loss. The output can have the content of a known config
+/// map.
 bool lose_unknown_source(Translation& translation, const Secrets& secrets, Place place,
                          const std::string& id, std::string_view what) {
   if (!id.starts_with(kConfigMapPrefix)) {

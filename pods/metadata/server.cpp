@@ -117,7 +117,7 @@ class Connections {
   std::vector<Entry> all_;
 };
 
-/// What the callbacks of libmicrohttpd share.
+/// The data that all callbacks of libmicrohttpd use.
 struct Server {
   const Answers& answers;
   Connections connections;

@@ -248,7 +248,7 @@ class Choice {
   const DeviceRegistry& registry_;
   const std::string& locks_;
   std::map<std::string, Pool> pools_;  // by kind
-  std::set<std::string> identities_;   // of the devices of --device
+  std::set<std::string> identities_;   // identity_of() each device of --device
   std::map<const Container*, std::set<std::pair<std::string, std::string>>>
       named_;  // kinds and identities
   std::map<const Container*, std::vector<FoundDevice>> devices_;

@@ -128,8 +128,8 @@ bool is_met(const Given& given, const Need& need) {
   return false;
 }
 
-/// Whether options must meet the need also for an export: a value, or a key that the document of a
-/// secret lacks.
+/// Whether the operator must give `need` also for an export: the value of a parameter or
+/// connection, or a secret whose document lacks a key.
 bool is_of_all_engines(const Need& need) {
   return need.gift == Gift::kParameter || need.gift == Gift::kConnection ||
          (need.gift == Gift::kSecret && need.is_fault);

@@ -57,9 +57,10 @@ Result<void> replace_parts(const Given& given, Pod& pod);
 /// name of such a directory.
 Result<void> keep_claims(const HostPath& data, const Workload& workload, Given& given);
 
-/// Where a workload will run: here, or on the machines of an engine, which has its own secrets,
-/// volumes, devices and images. kManyMachines: on those of Kubernetes. kSwarm: on those of Docker
-/// Swarm. kRunning: it runs here already, and what its options name may have changed since.
+/// Where a workload will run: on this machine, on Kubernetes (kManyMachines), or on Docker Swarm
+/// (kSwarm). The last two have their own secrets, volumes, devices and images. kRunning: the
+/// workload runs on this machine already, so that its options are not checked again: the files that
+/// they name may have changed.
 enum class Audience : std::uint8_t { kThisMachine, kManyMachines, kSwarm, kRunning };
 
 /// Checks that the options give everything that the document only names, and nothing that it does

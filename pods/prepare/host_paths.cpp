@@ -55,16 +55,16 @@ Result<void> check_form(const struct stat& info, HostType type) {
                                                 : fmt::format("write \"type: {}\"", fitting->name));
 }
 
-/// Opens a directory for reading, which also mounts what is mounted on demand, and any other file
-/// without the effects that opening a device or a fifo has.
+/// Opens a directory for reading, so that the kernel mounts a filesystem that is mounted on demand.
+/// Opens any other file with O_PATH, which has no effect on a device or a fifo.
 Result<UniqueFd> open_any(const SafeDir& top, const std::string& path) {
   auto directory = top.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
   if (directory || directory.error().number() != ENOTDIR) return directory;
   return top.open(RootfsPath(path), O_PATH);
 }
 
-/// Runs `make` with a umask that leaves the mode as it is. fchmod(2) could change something that
-/// others have put there meanwhile.
+/// Runs `make` with the umask 0, so that `make` can set the whole mode. A later chmod could change
+/// a file that others have put in the place of the new file.
 template <typename Make>
 auto with_whole_mode(Make make) {
   const mode_t before = ::umask(0);

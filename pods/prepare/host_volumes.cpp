@@ -149,7 +149,7 @@ Result<ReadyVolume> HostVolumes::show(const HostFile& file, const std::string& p
   return ready;
 }
 
-/// What a trial shows instead of what it would have to make on the host.
+/// In a trial (is_trial()), shows an empty file or directory, instead of making one on the host.
 Result<ReadyVolume> HostVolumes::stand_in(const Volume& volume, const std::string& name,
                                           ReadyVolume ready) const {
   ready.is_directory = volume.host_type == HostType::kDirectoryOrCreate;

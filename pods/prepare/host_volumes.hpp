@@ -23,7 +23,7 @@ class HostVolumes {
   Result<ReadyVolume> show_named(const Volume& volume, const std::string& name, ReadyVolume ready);
   Result<ReadyVolume> show_given(const Volume* volume, const std::string& path,
                                  const std::string& name, ReadyVolume ready);
-  /// The same for `path`, the directory of --secret.
+  /// Like show_given(), for `path`, the directory of --secret.
   Result<ReadyVolume> show_secret(const std::string& path, const std::string& name,
                                   ReadyVolume ready) const;
 

@@ -71,8 +71,8 @@ Result<UniqueFd> open_kept_volume(const HostPath& path) {
   const auto mark =
       sys::openat(volumes, mark_of(name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!mark) return std::unexpected(mark.error());
-  // What is opened is what was made: no container can reach the directory of the volumes, and none
-  // has the volume before it is filled.
+  // open_volume() opens the directory that mkdirat() has made: no container can reach the directory
+  // of the volumes, and no container has the volume before the volume is filled.
   OCIRUN_TRY(sys::mkdirat(volumes, name.c_str(), 0755));
   return open_volume(volumes, name);
 }
@@ -89,7 +89,7 @@ Result<void> fill_kept_volume(const HostPath& path, const linux::SafeDir& root,
   OCIRUN_TRY_ASSIGN(const struct stat status, sys::fstat(*held));
   if (status.st_nlink == 0) return {};  // another process has filled the volume meanwhile
   OCIRUN_TRY_ASSIGN(const UniqueFd volume, open_volume(volumes, name));
-  OCIRUN_TRY(linux::remove_content(volume));  // of a filling that was cut off
+  OCIRUN_TRY(linux::remove_content(volume));  // an earlier filling may have been cut off
   if (!destination.empty()) OCIRUN_TRY(copy_from_image(root, destination, volume));
   return sys::unlinkat(volumes, mark.c_str(), 0);
 }

@@ -61,7 +61,7 @@ Result<void> check_path(const std::string& path, Form form, const Places& places
                 name_of(found), where);
 }
 
-/// What the plan binds at a path; a directory if nothing.
+/// The form of the file that the plan binds at `path`; a directory for a path in memory.
 Form form_at(const Places& places, const std::string& path) {
   const BoundPath* const* bound = places.at(path);
   if (bound == nullptr || *bound == nullptr) return Form::kDirectory;

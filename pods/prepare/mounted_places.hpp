@@ -8,8 +8,8 @@
 
 namespace ocirun::pods {
 
-/// Paths in a container at which something is mounted, to find the mount that shows a path. Takes
-/// time for the parts of the path, however many mounts there are.
+/// The mounts of a container by their paths, to find the mount that shows a path. A search looks up
+/// each parent path once, and so stays fast with many mounts.
 template <typename Mounted>
 class MountedPlaces {
  public:
@@ -22,7 +22,7 @@ class MountedPlaces {
     const Mounted* mounted = nullptr;  // nullptr: the root filesystem shows the path
     std::size_t length = 0;            // of the path of the mount
   };
-  /// What shows the parent directory of `path`: the nearest mount above.
+  /// The mount that shows the parent directory of `path`: the one at the nearest parent path.
   Found above(std::string_view path) const {
     while (path.size() > 1) {
       path = path.substr(0, path.rfind('/'));

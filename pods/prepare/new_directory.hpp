@@ -11,9 +11,9 @@
 
 namespace ocirun::pods {
 
-/// The new directory of --output: whole or, without keep(), not there. A process of its own makes
-/// the directory, and removes it as soon as this object or the caller's process ends: also after
-/// SIGINT or SIGKILL, and without memory.
+/// The new directory of --output. A child process makes the directory. The child removes the
+/// directory when this object or the caller's process ends, unless keep() was called before: so the
+/// directory is never left incomplete, not even after SIGKILL.
 class NewDirectory {
  public:
   /// Makes `path`. The caller must have a single thread. Errors: `path` exists; ENOENT: its parent

@@ -26,7 +26,7 @@ namespace {
 
 namespace sys = linux::sys;
 
-/// What the plan mounts.
+/// The paths in a container at which the plan mounts something.
 using TakenPlaces = MountedPlaces<std::monostate>;
 
 TakenPlaces taken_places(const BundlePlan& plan) {
@@ -40,8 +40,8 @@ TakenPlaces taken_places(const BundlePlan& plan) {
   return places;
 }
 
-/// Makes a directory for a volume that the image declares, with what the image has there
-/// (conversion.md, Config.Volumes).
+/// Makes a directory for a volume that the image declares at `path`, and copies the image's content
+/// of `path` into the directory (conversion.md, Config.Volumes).
 Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::string& path,
                                     std::size_t index, Fd directory, const std::string& bundle) {
   const std::string name = fmt::format("volume{}", index);
@@ -55,8 +55,9 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
                    .recursive = false};
 }
 
-/// Fills the volumes of `--volume NAME` that no other container has mounted before with what the
-/// image has at the paths of the mounts. Gives each to the group that the document names.
+/// Fills each volume of `--volume NAME` that no container has mounted yet. The content is the
+/// image's content at the path of the mount. Gives each volume to the group that the document
+/// names.
 Result<void> fill_kept_volumes(const Container& container, const Volumes& volumes,
                                const linux::SafeDir& root) {
   const auto fill = [&](const std::map<std::string, ReadyVolume>& among, const std::string& name,

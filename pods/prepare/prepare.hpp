@@ -31,7 +31,7 @@ struct ContractDirectory {
 inline constexpr std::array kContractDirectories{ContractDirectory{"/tmp", 01777},
                                                  ContractDirectory{"/var/log", 0777}};
 
-/// What the containers of a pod get from whoever runs the pod.
+/// The things that the containers of a pod get from the runner of the pod.
 struct Sandbox {
   SharedNamespaces shared;
   std::string hostname;  // used where the containers share no uts namespace
@@ -39,7 +39,7 @@ struct Sandbox {
   /// Returns the cgroupsPath of a container. Empty: the runtime chooses the cgroup.
   std::function<std::string(const std::string& container)> cgroups_path;
   Powers powers;
-  linux::IdMap ids;  // of a user namespace for each container; empty: none is made
+  linux::IdMap ids;  // for a user namespace of each container; empty: it gets none
 };
 
 /// What containers can have in the user namespace of the caller. `has_cgroups`: they get cgroups.
@@ -82,7 +82,7 @@ struct PodParts {
 /// Makes the bundle of each container in `site`/NAME: the root filesystem, the config files, the
 /// volumes, and config.json. The order is that of all_containers(). Errors name the container.
 Result<std::vector<ReadyContainer>> make_bundles(const PodParts& parts, const Site& site);
-/// The same in a new directory, `parent`/`name`.
+/// Like make_bundles(), for a new directory `parent`/`name` as the site.
 Result<std::vector<ReadyContainer>> make_bundles_below(const PodParts& parts, const Site& parent,
                                                        const char* name);
 

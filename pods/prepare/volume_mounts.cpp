@@ -8,7 +8,7 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr const char* kParts = "parts";  // of volumes, in a container's directory
+constexpr const char* kParts = "parts";  // below the container's directory: SubPath::shown_at
 
 /// The volumes to which only ocirun writes, because their files are keys of a secret or a config
 /// map.

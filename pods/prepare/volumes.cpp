@@ -149,7 +149,7 @@ class Preparation {
                        .recursive = volume.recursive};
   }
 
-  /// Files of a secret or a config map: in memory, where the pod has mounts of its own.
+  /// Writes the files of a secret or a config map: for kMounted to a tmpfs, else to the disk.
   Result<ReadyVolume> make_key_files(const Volume& volume) {
     std::map<std::string, std::string> keys;
     if (!volume.is_optional || secrets_.have(volume.source)) {
@@ -206,7 +206,8 @@ Result<UniqueFd> lock_volume(const std::string& locks, Fd directory, Use use) {
 
 namespace {
 
-/// What cannot be as the document says with a device of the host; "": nothing.
+/// The warning for a volume that is a device of the host, if containers cannot use the device as
+/// the document says; "": they can.
 std::string warning_of_device(const Workload& workload, const Volume& volume,
                               const ReadyVolume& ready) {
   if (!ready.device) return "";

@@ -23,7 +23,7 @@ class Command {
   /// Starts a program, whose stdout goes into written(), and whose stderr into the error of
   /// outcome(). `what` names the program in errors. Errors: those of start_program().
   static Result<Command> run(std::span<const std::string> words, std::string what);
-  /// The same for a program whose output goes to `streams`. written() stays empty.
+  /// Like the other run(), for a program whose output goes to `streams`. written() stays empty.
   static Result<Command> run(std::span<const std::string> words, const linux::Streams& streams,
                              std::string what);
   /// Calls `act` in a copy of the calling process, which must have a single thread. The copy ends

@@ -20,7 +20,7 @@ Result<bool> ContainerRun::begin(Job job) {
     // A signal on its way must not reach the next container of this id.
     if (signalling_) signalling_->kill("was killed because the container is removed");
     signalling_.reset();
-    // Whoever adopts the pod must not look for a container that is removed.
+    // Saved first: a supervisor that adopts the pod must not look for a container that is removed.
     ignore(services_.save());
     if (!record_.is_claimed) return false;
   }

@@ -34,7 +34,7 @@ Result<ContainerRoot> open_container_root(const PodRecord& record,
   auto opened = [&]() -> Result<ContainerRoot> {
     OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
                       linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    // The descriptor stays that of one process, also if its pid is reused.
+    // The descriptor keeps referring to the same process, even if the pid is reused.
     OCIRUN_TRY_ASSIGN(const UniqueFd process,
                       procfs.open_file(fmt::format("{}", container.pid), O_RDONLY | O_DIRECTORY));
     OCIRUN_TRY_ASSIGN(UniqueFd root, sys::openat(process, "root", O_PATH | O_DIRECTORY));
@@ -42,7 +42,7 @@ Result<ContainerRoot> open_container_root(const PodRecord& record,
     // The runtime compares the start time of the process that has the pid now.
     OCIRUN_TRY_ASSIGN(const int pid, Runtime(record.runtime).find_pid(container.id));
     if (pid != container.pid) return refuse("it was started again meanwhile");
-    // It is the process of the descriptor if that one has not ended.
+    // The pid is still that of the process behind `process` if that process has not ended.
     OCIRUN_TRY(within(sys::openat(process, "root", O_PATH | O_DIRECTORY), "its program has ended"));
     return ContainerRoot{.directory = linux::SafeDir(std::move(root)), .ids = std::move(ids)};
   }();

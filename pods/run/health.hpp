@@ -60,7 +60,7 @@ class Health {
     Tally tally;
     std::optional<Asked> asked;
     std::optional<Answer> answer;
-    Clock::time_point deadline;  // of the answer
+    Clock::time_point deadline;  // until which the answer must come
   };
 
   std::string pid_file_of(const Question& question) const;

@@ -99,7 +99,8 @@ Result<void> Launching::take_down() {
   if (host_mounts_ && ::setns(host_mounts_.get(), CLONE_NEWNS) != 0)
     return fail(errno, "leave the pod's mount namespace");
   host_mounts_.reset();
-  // The supervisor has tried to remove what is left, and may have been told not to wait.
+  // Short, because the supervisor has already tried to remove the pod, and its user may not want to
+  // wait.
   constexpr std::chrono::seconds kPatienceAgain{10};
   return pods::take_down(directory_, record_, kPatienceAgain);
 }

@@ -83,9 +83,10 @@ class Lifecycle {
 
   /// Goes on with a container whose supervisor was killed, and whose program runs.
   void adopt_running(Clock::time_point now);
-  /// The same for a container that is to be removed and started again.
+  /// Goes on with a container whose supervisor was killed, and that is to be removed and started
+  /// again.
   void adopt_waiting(Clock::time_point now);
-  /// The same for a container that has ended for good.
+  /// Goes on with a container whose supervisor was killed, and that has ended for good.
   void adopt_done();
 
   Phase phase() const { return phase_; }

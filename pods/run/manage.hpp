@@ -24,11 +24,12 @@ Result<void> take_down(const PodDirectory& directory, const PodRecord& record,
 
 /// Whether take_down() has removed everything.
 enum class Left : std::uint8_t { kNothing, kSome };
-/// Records the end of the pod. `status` reads the record later. What is left stays in the record,
-/// for `delete`; names of what is gone do not, because another pod may have them later.
+/// Records the end of the pod, for a later `status`. With Left::kSome, the record keeps the cgroup,
+/// the slice, and the claims of ids, for `delete`. With Left::kNothing, the record loses them,
+/// because another pod may use these names later.
 Result<void> record_end(const PodDirectory& directory, PodRecord record, Left left);
 
-/// The record of a pod, corrected by what is still true.
+/// The record of a pod, corrected by the present state of its processes.
 struct PodView {
   PodRecord record;
   bool is_supervised = false;

@@ -11,8 +11,8 @@
 
 namespace ocirun::pods {
 
-/// What `run` does about a pod that has the name already. kIfOther: replaces the pod unless it runs
-/// and is made of the same. kAlways: for `restart`.
+/// Whether `run` replaces a pod that has the name already. kIfOther (--replace): unless that pod
+/// runs well and comes from the same document and options. kAlways (--replace=always, `restart`).
 enum class Replace : std::uint8_t { kNo, kIfOther, kAlways };
 
 /// The settings of `ocirun pod run`.

@@ -1,4 +1,5 @@
-// What a supervisor does about the processes that the pod needs beside its containers.
+// The part of Supervisor for the processes that a pod needs beside its containers: the holder, the
+// keeper, pasta, the metadata service.
 
 #include <fmt/format.h>
 
@@ -23,7 +24,7 @@ void Supervisor::run_errand(const std::function<Result<void>()>& act, std::strin
   errands_.push_back({.command = *std::move(command), .done = std::move(done)});
 }
 
-/// Returns false for another process.
+/// Reports the end of the process `pid` to its errand. Returns false if `pid` belongs to no errand.
 bool Supervisor::end_errand(int pid, int status, Clock::time_point now) {
   const auto found = std::ranges::find_if(
       errands_, [&](const Errand& errand) { return errand.command.pid() == pid; });
@@ -52,13 +53,13 @@ void Supervisor::notice_end(int pid, std::optional<int> status, Clock::time_poin
     if (run.pid() == pid) run.ended(status, now);
 }
 
-/// A process that the pod needs has ended. Its containers go on.
+/// Records that a process that the pod needs has ended. The containers go on.
 void Supervisor::lose(std::string_view what, const std::string& end) {
   record_.reason = fmt::format("{} {}", what, end);
   services_.events.add("degraded", "", record_.reason);
 }
 
-/// What was lost works again.
+/// Records that `what`, which lose() was called with, works again.
 void Supervisor::regain(std::string_view what, std::string_view event) {
   if (record_.reason.starts_with(what)) record_.reason.clear();
   services_.events.add("recovered", "", event);

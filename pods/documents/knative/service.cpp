@@ -152,7 +152,7 @@ void read_order(Value document, Pod& out) {
   if (own) own->warning("has no effect here: it belongs to /spec/template/metadata/annotations");
 }
 
-/// Annotations of Cloud Run that give the containers something which they do not get here.
+/// Warns of annotations with which Cloud Run gives the containers something, and ocirun does not.
 void warn_of_cloud(const NamedMetadata& metadata, bundle::Report& report) {
   constexpr std::string_view kNetwork = "the pod has the network that --net gives it";
   static constexpr std::pair<std::string_view, std::string_view> kGifts[] = {

@@ -1,4 +1,5 @@
-// The documents that stand beside a workload of Kubernetes.
+// Reads the documents that a file of Kubernetes may have besides the workload: Services, claims,
+// autoscalers, and others that have no effect.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ constexpr auto kBesideMetadata =
                          no_effect("namespace", "there are no namespaces of a cluster"))
         .beside(&warn_of_cluster_name);
 
-/// The table of a document. `rows`: what it has besides its metadata.
+/// The members of a document. `rows`: the members other than apiVersion, kind, metadata and status.
 template <typename... Rows>
 constexpr auto document(Rows... rows) {
   return exact_fields<Beside>(required_part("apiVersion", any_value), part("kind", any_value),

@@ -69,7 +69,7 @@ constexpr auto kContainerSecurity =
           return refuse_if_listed(member, unsupported_of(PartOfPod::kContainerSecurity));
         });
 
-/// What a pod's securityContext says for all containers.
+/// The members of a pod's securityContext that hold for all containers.
 struct PodContext {
   Container common;
   std::vector<Gid> groups;

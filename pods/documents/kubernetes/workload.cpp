@@ -197,7 +197,7 @@ bool is_kubernetes_workload(const bundle::Node& root) {
 
 void read_kubernetes(Value at, Pod& out) {
   out.kind = Kind::kKubernetes;
-  at.report().defer_unsupported();  // `pod export` copies it
+  at.report().defer_unsupported();  // `pod export` copies unsupported parts
   KubernetesParts& parts = out.kubernetes.emplace();
   parts.kind = text_of_member(at.node(), "kind");
   parts.document = &at.node();

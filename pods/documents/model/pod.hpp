@@ -144,7 +144,7 @@ struct Pod {
   std::string metadata_url;  // the URL of the pod's metadata service (AC-22); "": it has none
   std::vector<Connection> connections;
   std::vector<Elsewhere> elsewhere;
-  std::map<std::string, KeyDocument> key_documents;  // by the name of --secret
+  std::map<std::string, KeyDocument> key_documents;  // by the ID of --secret ID=DIR
 };
 
 /// The name of the workload. The pod of a StatefulSet has another one.
@@ -152,8 +152,9 @@ inline const std::string& workload_name(const Pod& pod) {
   return pod.kubernetes ? pod.kubernetes->name : pod.name;
 }
 
-/// Labels and annotations as those of a bundle, which has no labels. The pod's take precedence over
-/// those of its controller, and annotations over labels.
+/// The labels and annotations of the pod and of its controller, merged into the annotations of a
+/// bundle. If several have one name, the pod's take precedence over the controller's, and of one
+/// object, annotations over labels.
 std::map<std::string, std::string> bundle_annotations(const Pod& pod);
 
 /// The secret for the image of a container; nullptr if the document names none.

@@ -31,7 +31,7 @@ bool boolean(Value at, bool& out);
 /// Whether `node` is empty, or false as boolean() reads it: as if the member were absent.
 bool asks_for_nothing(const bundle::Node& node);
 
-/// "TCP" or "UDP"; "SCTP" is refused or deferred.
+/// "TCP" or "UDP". "SCTP" is a problem or, for an export, an unsupported part (refuse_always()).
 bool protocol(Value at, Protocol& out);
 
 /// "Always", "OnFailure" or "Never".
@@ -95,10 +95,11 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
 /// With --ignore NAME only warns, and returns true. Returns true also if the report defers the
 /// refusal (bundle::Report::defer_unsupported()).
 bool refuse_known_name(Value at, std::string_view why);
-/// The same for something that the document names in a value: an isolator, a trait, an extension.
+/// Like refuse_known_name(), for a name that the document has as a value: of an isolator, a trait
+/// or an extension. --ignore takes this `name`.
 bool refuse_known(Value at, std::string_view name, std::string_view why);
-/// The same for something that cannot be left out: without it, the document would still be wrong.
-/// `written`: where an export finds it.
+/// Like refuse_known_name(), for the value `at`, which --ignore cannot leave out, because the
+/// document would be wrong without it. `written`: where an export finds the value.
 bool refuse_always(Value at, std::string_view why,
                    bundle::Report::Export written = bundle::Report::Export::kCopied);
 
@@ -170,8 +171,8 @@ class NamesOf {
   bool is_faulty_ = false;
 };
 
-/// The most containers in a list or an object of them: each gets a copy of what stands once for
-/// all.
+/// The most containers in a list or an object of containers. There is a limit, because each
+/// container gets a copy of values that the document has once for all.
 inline constexpr std::size_t kMostContainers = 1000;
 bool are_few_containers(Value at);
 

@@ -19,7 +19,7 @@ struct Replicas {
 /// What automatic scaling keeps a metric at: exactly one of the members.
 struct ScalingTarget {
   std::optional<std::uint32_t> utilization;  // percent of the containers' requests
-  std::optional<std::uint32_t> average;      // of all instances
+  std::optional<std::uint32_t> average;      // the metric's average over all instances
   std::optional<std::uint32_t> value;
 };
 

@@ -110,7 +110,8 @@ constexpr auto version = [](Value at, auto& /*out*/) {
   return false;
 };
 
-/// The entry of the one component; nothing if the configuration has a fault.
+/// Reads an ApplicationConfiguration, and returns the entry of its only component. Nothing if the
+/// configuration has a fault.
 std::optional<Named> read_configuration(Value at, Pod& pod) {
   struct Configuration {
     std::vector<Named> entries;
@@ -139,7 +140,8 @@ bool is_component_called(Value document, std::string_view name) {
   return metadata && text_of_member(metadata->node(), "name") == name;
 }
 
-/// Sets the parameters of the component that `entry` names, and leaves out the other ones.
+/// Sets the parameters of the component that `entry` names, and removes other components from
+/// `documents`.
 void keep_component(std::vector<Value>& documents, const Named& entry, bundle::Document& arena,
                     bundle::Report& report) {
   bool is_found = false;

@@ -12,7 +12,8 @@ constexpr auto kMount =
     placed(exact_fields<Mount>(required("mountPath", &Mount::path, path_below_root),
                                required("volumeName", &Mount::volume, nonempty_string)));
 
-/// emptyDir: null or {} in the note; the published type has `medium`.
+/// emptyDir. The design note has null or {} as its value. The published type has an object with the
+/// optional member `medium`.
 bool empty_directory(Value at, Volume& out) {
   enum class Medium : std::uint8_t { kDisk, kMemory };
   static constexpr linux::Named<Medium> kMedia[] = {{"disk", Medium::kDisk},
@@ -66,7 +67,7 @@ bool volume(Value at, Volume& out) {
   out.mode = kEmptyDirMode;
   if (!kVolume(at, out)) return false;
   int given = 0;
-  for (const Value member : at) {  // a loop, because `emptyDir: null` counts
+  for (const Value member : at) {  // finds `emptyDir: null`; member() does not
     if (member.is_null() && member.key() != "emptyDir") continue;
     ++given;
     if (member.key().starts_with("persistent")) out.kind = Volume::Source::kOperator;

@@ -21,18 +21,17 @@ namespace {
 
 namespace sys = linux::sys;
 
-/// Whoever fetches an image has this lock. No layer has this digest.
+/// The name of the lock that a process holds while it fetches the image. No layer has this digest.
 Digest lock_of(const Origin& origin) { return digest_of("pull " + origin.name); }
 
-/// The name of a directory for one pull: the digits of the lock, and those of this process.
+/// The name of the directory for one pull: the digits of the lock, the pid, and the time.
 std::string directory_name(const Digest& lock) {
   return fmt::format("{}-{}-{}", lock.hex(), ::getpid(),
                      std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-/// Removes the directories of pulls whose locks nobody has: the processes have ended. A directory
-/// that cannot be removed now is removed by the next pull, or by prune. `own`: the lock that the
-/// caller has.
+/// Removes the directories of pulls whose processes have ended: nobody holds the lock any more. If
+/// a directory cannot be removed now, the next pull or prune removes it. `own`: the caller's lock.
 Result<void> remove_leftovers(const Store& store, Fd incoming, const Digest& own) {
   std::vector<std::string> names;
   OCIRUN_TRY(linux::for_each_entry(incoming, [&](const char* name, unsigned char) -> Result<void> {

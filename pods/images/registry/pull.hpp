@@ -12,7 +12,7 @@ namespace ocirun::pods {
 struct PullRequest {
   const Pulling& pulling;
   PullPolicy policy = PullPolicy::kMissing;
-  std::string auth_file;  // "": the files of the caller
+  std::string auth_file;  // for skopeo's --authfile; "": skopeo reads the caller's own files
 };
 
 /// Makes sure that the layout of `store` (open_pulled()) has the image of `origin` under the name

@@ -13,7 +13,7 @@ namespace ocirun::pods {
 
 /// What skopeo needs to reach a registry.
 struct SkopeoAccess {
-  std::string auth_file;    // "": the files of the caller
+  std::string auth_file;    // for --authfile; "": skopeo reads the caller's own
   bool plain_http = false;  // also TLS whose certificate is not verified
 };
 
@@ -31,13 +31,14 @@ std::vector<std::string> copy_words(const std::string& address, const std::strin
 /// without the parts that repeat the address. "" if there is none.
 std::string skopeos_reason(std::string_view said);
 
-/// What to do about a reason, in the form " (…)"; "" if nothing is known. `host`: of the registry.
+/// Advice for the reason of a failure, in the form " (…)"; "" if none is known. `host`: the host of
+/// the registry.
 std::string advice_for(std::string_view reason, std::string_view host);
 
 /// Limits of one run of skopeo.
 struct SkopeoLimits {
-  std::chrono::seconds patience;  // without a byte that arrives
-  std::uint64_t bytes = 0;        // that may arrive below the watched directory
+  std::chrono::seconds patience;  // the longest time without new bytes
+  std::uint64_t bytes = 0;        // the most below the watched directory
 };
 
 /// Runs skopeo, and returns what it has printed. `watched`: the directory that skopeo writes to;

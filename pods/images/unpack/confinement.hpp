@@ -39,7 +39,8 @@ Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::sp
 /// `keep` are further descriptors that stay open; that of `blob` must be among them.
 int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
           std::span<const Fd> keep);
-/// The same for the job of indexing an archive. Uses the descriptors of unpack_job.hpp.
+/// Like the other serve(), for the job of indexing an archive. The archive and the report have the
+/// descriptors of unpack_job.hpp.
 int serve(const IndexJob& job);
 
 }  // namespace ocirun::pods

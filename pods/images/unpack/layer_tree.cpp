@@ -139,8 +139,8 @@ Result<void> LayerTree::finish() {
   }
 }
 
-/// Completes one directory. `is_shown`: the layers below are visible in the parent directory.
-/// Returns whether they are visible in this one.
+/// Sets the attributes that `directory` could not get before. `is_shown`: the layers below are
+/// visible in the parent directory. Returns whether the layers below are visible in `directory`.
 Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_shown) {
   OCIRUN_TRY_ASSIGN(Directory* const known, remembered(directory));
   const bool may_inherit = is_shown && !known->is_described && !known->hides_its_name;
@@ -155,8 +155,8 @@ Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_sh
   return is_shown && is_below && !known->is_opaque && !known->hides_its_name;
 }
 
-/// Copies the attributes of the same directory in the layers below, which this one covers. Returns
-/// whether they have it.
+/// Copies the attributes that the directory `path` has in the layers below. Returns whether the
+/// layers below have such a directory.
 Result<bool> LayerTree::inherit(Fd directory, std::string_view path, Directory& remembered) {
   OCIRUN_TRY_ASSIGN(const auto found, find_below(below_, path, options_.mark));
   if (!found || !S_ISDIR(found->info.st_mode)) return false;

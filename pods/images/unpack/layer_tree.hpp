@@ -29,7 +29,7 @@ class LayerTree {
   const UnpackedLayer& sums() const { return sums_; }
 
  private:
-  /// What finish() needs to know about a directory of this layer.
+  /// The facts about a directory of this layer that finish() needs.
   struct Directory {
     timespec accessed{}, modified{};
     std::string default_acl;

@@ -21,10 +21,10 @@ Result<ReadyNode> ready_node(const DeviceNode& node, NodeOrigin origin);
 /// identity are one device. A device without nodes is its full name. Errors: those of ready_node().
 Result<std::string> identity_of(const FoundDevice& device);
 
-/// Puts the edits of devices together. Those of a whole file come once, in front of those of its
-/// first device. A node, mount or hook that comes twice counts once. Adds to `warnings` what kBound
-/// leaves out. Errors: those of ready_node(); two nodes or mounts of one path, or two intelRdt,
-/// that differ.
+/// Joins the edits of all `devices`. The edits that a CDI file has for all its devices come once,
+/// before those of its first device. Of equal nodes, mounts or hooks, one stays. For kBound, warns
+/// of the properties that a bound node cannot get. Errors: those of ready_node(); two different
+/// nodes or mounts at one path; two different intelRdt.
 Result<ReadyEdits> ready_edits(const std::vector<FoundDevice>& devices, NodeOrigin origin,
                                std::vector<std::string>& warnings);
 

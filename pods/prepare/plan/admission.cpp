@@ -53,7 +53,8 @@ class Sum {
   std::uint64_t memory_ = 0;
 };
 
-/// An absent resource that may be CDI devices is not in `capacity`: prepare_devices() looks for it.
+/// Compares the extended resources of `container` with those of --extended. Skips a resource that
+/// --extended lacks and that may be CDI devices: prepare_devices() looks for these.
 void find_extended(const Container& container, const Capacity& capacity,
                    std::vector<Shortage>& out) {
   for (const ExtendedResource& resource : container.resources.extended) {

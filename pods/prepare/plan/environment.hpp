@@ -20,7 +20,7 @@ class Environment {
   const Variables& variables() const { return values_; }
   /// "NAME=value" of each.
   std::vector<std::string> entries() const;
-  /// What the entries take of linux::ExecLimits::all.
+  /// The bytes that the entries take of linux::ExecLimits::all.
   std::size_t cost() const { return cost_; }
 
  private:

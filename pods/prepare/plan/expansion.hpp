@@ -11,11 +11,11 @@
 
 namespace ocirun::pods {
 
-/// What the document gives to the program of a container.
+/// The variables, the command and the args that the document gives to the program of a container.
 struct Expansion {
   Environment named;  // its variables, to which "$(NAME)" can refer
   std::optional<std::vector<std::string>> command, args;
-  std::size_t cost = 0;  // what all strings take of linux::ExecLimits::all
+  std::size_t cost = 0;  // the bytes of all strings, as linux::ExecLimits::cost() counts
 };
 
 /// An error, and the part of the document that it is about.
@@ -24,14 +24,14 @@ struct PlacedError {
   Place place;
 };
 
-/// What stands for a secret or a config map that is not given: an error, or no variables, so that
-/// "$(NAME)" is the empty text.
+/// How a secret or a config map that is not given is treated. kRefused: as an error. kEmpty: as one
+/// without keys, so that "$(NAME)" becomes the empty text.
 enum class Missing : std::uint8_t { kRefused, kEmpty };
 
 /// Takes the values of variables from secrets and config maps, and replaces "$(NAME)" in variables,
-/// command and args. Counts while it does: 30 variables, each with two references to the one
-/// before, would take gigabytes. Errors: those of Secrets; E2BIG: more than execve(2) takes, so
-/// that no program can be started.
+/// command and args. Stops as soon as the text is too long: 30 variables, each with two references
+/// to the variable before, would take gigabytes. Errors: those of Secrets; E2BIG: the text is more
+/// than execve(2) takes, so that no program could be started.
 std::expected<Expansion, PlacedError> expand_container(const Pod& pod, const Container& container,
                                                        const Bindings& bindings,
                                                        Missing missing = Missing::kRefused);

@@ -30,10 +30,10 @@ struct Published {
 /// Parses the value of --publish. Errors: another form.
 Result<Published> read_published(std::string_view text);
 
-/// Chooses ports of the host for ports of the pod: changes `pod.host_ports`. A port that
-/// `published` names is open only at the addresses and ports of the host that `published` gives.
-/// Others are open as the document says. A number that no container has becomes a port of the pod.
-/// Errors: no port has the name; a port of the host is given twice.
+/// Changes `pod.host_ports` as --publish says. A port of the pod in `published` is open only at the
+/// addresses and ports of the host in `published`. The other ports are open as the document says.
+/// Published::port may be a number that no container declares. Errors: no container has a port of
+/// this name; `published` has a port of the host twice.
 Result<void> publish(const std::vector<Published>& published, Pod& pod);
 
 /// The ports of the host that lead to ports of the pod: those that the document maps (App

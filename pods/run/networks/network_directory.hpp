@@ -53,7 +53,7 @@ class NetworkDirectory {
 
   /// The members whose pods run, in the order of their numbers.
   Result<std::vector<Member>> members() const;
-  /// The same. Removes the records of pods that do not run. The directory must be locked.
+  /// Like members(), and removes the records of pods that do not run. The directory must be locked.
   Result<std::vector<Member>> members_left() const;
   Result<void> write(const Member& member) const;
   /// Does nothing if the pod is no member.

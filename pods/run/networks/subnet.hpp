@@ -17,8 +17,8 @@ struct Subnet {
   /// The addresses of a member. `number`: 2 to 254.
   std::string ipv4(int number) const;
   std::string ipv6(int number) const;
-  /// The hardware address of a member. The same address of the network always has the same hardware
-  /// address, so that what other members remember of an earlier pod stays true.
+  /// The hardware address of a member, which depends only on the subnet and `number`. So the
+  /// neighbour caches of other members stay valid when another pod gets the number.
   std::string mac(int number) const;
 };
 

@@ -43,7 +43,8 @@ Result<void> pin_namespace(const linux::ProcessIdentity& holder, const std::stri
                     nullptr);
 }
 
-/// What may leave the pod by its device, whose network namespace the caller is in.
+/// The rules for frames that leave the pod by `device`. The caller is in the pod's network
+/// namespace.
 Result<linux::FrameRules> rules_of(const std::string& device,
                                    const std::vector<linux::DeviceAddress>& of_host,
                                    const std::vector<Forward>& forwards) {

@@ -18,8 +18,8 @@ namespace ocirun::pods {
 /// The program pasta, which connects the network of a pod with the host's. The pod reaches what the
 /// host reaches, and ports of the host lead to ports of the pod.
 ///
-/// pasta sends what it is given from the host's network namespace, where 127.0.0.1 is the host. So
-/// it only gets the frames that linux::frame_filter() lets through.
+/// pasta sends the pod's frames on from the host's network namespace, where 127.0.0.1 is the host.
+/// So pasta only gets the frames that linux::frame_filter() passes.
 class Forwarder {
  public:
   using Clock = std::chrono::steady_clock;

@@ -25,7 +25,7 @@ Result<void> check_unmoved(const std::vector<Forward>& forwards) {
   return {};
 }
 
-/// What pasta lacks to connect a network; "" if it lacks nothing.
+/// Why pasta cannot connect a network; "" if it can.
 std::string why_not_connected(const std::string& pasta) {
   if (pasta.empty()) return "the program pasta (Debian's package passt), which is not installed";
   const auto tun = linux::sys::open(kTun, O_RDWR);

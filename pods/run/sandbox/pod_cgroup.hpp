@@ -17,9 +17,9 @@ namespace ocirun::pods {
 /// user namespace, it is below the cgroup that is delegated to the caller; "" if none is delegated.
 Result<std::string> cgroup_path_for(const std::string& pod);
 
-/// The same for the supervisor of a service. If systemd has delegated the cgroup of the service to
-/// the caller alone (Delegate=yes, cgroup v2), the path is below that cgroup, and the caller is
-/// moved to a cgroup of its own beside: leave_delegated_cgroup().
+/// Like cgroup_path_for(), for the supervisor of a service. If systemd has delegated the cgroup of
+/// the service to the caller alone (Delegate=yes, cgroup v2), the path is below that cgroup. The
+/// caller is then moved to another cgroup below it: leave_delegated_cgroup().
 Result<std::string> settle_cgroup_for(const std::string& pod);
 
 /// Refuses resource limits on a pod without a cgroup.

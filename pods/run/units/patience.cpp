@@ -8,9 +8,9 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kPreparation{300};
-constexpr seconds kLongest{366L * 24 * 3600};  // as for options
+constexpr seconds kLongest{366L * 24 * 3600};  // the limit of options with seconds
 
-/// From the start of the questions until the probe has failed for good.
+/// The longest time from the first question of the probe until the probe has failed for good.
 seconds time_of(const std::optional<Probe>& probe) {
   if (!probe) return seconds(0);
   const seconds each = std::max(probe->period, probe->timeout);
