@@ -38,7 +38,7 @@ struct Reading {
 struct Look {
   std::vector<Reading> readings;
   std::vector<std::string> idle;  // pods of which no program runs
-  bool is_supervised = false;     // a supervisor runs
+  bool is_supervised = false;     // one of the pods has a supervisor that runs
 };
 
 Result<Look> look_at(const PodsDirectory& pods, const std::vector<std::string>& names) {

@@ -36,7 +36,7 @@ class Command {
   /// Reads what is there, so that no pipe fills up; of a stream without end, a part.
   void read();
 
-  /// When the program has taken too long; kill(too_long()) is due then.
+  /// The time at which the caller must call kill(too_long()) if the program has not ended.
   Clock::time_point deadline() const { return deadline_; }
   static std::string too_long();
   /// The program may take at most `patience` from now on.

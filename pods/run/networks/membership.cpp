@@ -24,7 +24,7 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr const char* kNetworkName = "network";  // in the directory of a pod
+constexpr const char* kNetworkName = "network";  // a file in a pod's directory
 constexpr std::size_t kMostNameBytes = 256;
 constexpr const char* kHosts = "hosts";
 
