@@ -1,5 +1,11 @@
 """The rounds of `shim`: ROUNDS OCIRUN WORK CONTAINERD-PID. Prints a table."""
-import os, shutil, statistics, subprocess, sys, time
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from shim_measures import machine, medians_by_turns, memory_of, of_process, run, shims, until_no_shim
 
 rounds, ocirun, work, containerd = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 own = os.path.join(os.path.dirname(ocirun), "containerd-shim-ocirun-v2")
@@ -15,49 +21,6 @@ def go(name):
 sides = {"Go + runc": go("runc"), "Go + crun": go("crun"), "Go + ocirun": go("ocirun"),
          "ocirun's shim": ["--runtime", own, "--runtime-config-path", f"{work}/shim.toml"]}
 number = 0
-
-
-def read(path):
-    with open(path) as file:
-        return file.read()
-
-
-def machine():
-    """CPU time of all processes, in ms."""
-    return int(read("/sys/fs/cgroup/cpuacct/cpuacct.usage")) / 1e6
-
-
-def of_process(pid):
-    tasks = f"/proc/{pid}/task"
-    return sum(int(read(f"{tasks}/{task}/schedstat").split()[0]) for task in os.listdir(tasks)) / 1e6
-
-
-def shims():
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if "containerd-shim" in os.path.basename(os.readlink(f"/proc/{pid}/exe")):
-                found.append(pid)
-        except OSError:
-            pass
-    return found
-
-
-def until_no_shim():
-    while shims():
-        time.sleep(0.02)
-    time.sleep(0.1)
-
-
-def run(words, **more):
-    """Runs a command. Returns its wall time and its own CPU time, in ms."""
-    begin = time.monotonic()
-    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, **{"stdout": subprocess.DEVNULL, **more})
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = status
-    if status != 0:
-        sys.exit(f"{words}: status {status}")
-    return (time.monotonic() - begin) * 1e3, (usage.ru_utime + usage.ru_stime) * 1e3
 
 
 def ctr(*words):
@@ -96,8 +59,7 @@ def resting(side):
     run(words)
     execs = [run(ctr("tasks", "exec", "--exec-id", f"e{i}", name, "true"))[0] for i in range(5)]
     [pid] = shims()
-    memory = dict(line.split(":") for line in read(f"/proc/{pid}/smaps_rollup").splitlines()[1:])
-    kib = {key: int(value.split()[0]) for key, value in memory.items()}
+    kib = memory_of(pid)
     threads = len(os.listdir(f"/proc/{pid}/task"))
     run(ctr("tasks", "delete", "--force", name), stderr=subprocess.DEVNULL)  # a warning tells the status 137
     run(ctr("containers", "delete", name))
@@ -106,16 +68,6 @@ def resting(side):
             "private, KiB": kib["Private_Clean"] + kib["Private_Dirty"], "private dirty, KiB": kib["Private_Dirty"], "threads": threads}
 
 
-results = {side: {} for side in sides}
-for what, times in [(short_run, rounds), (resting, max(rounds // 6, 2)), (moved, max(rounds // 6, 2))]:
-    for turn in range(times + 1):
-        for side in sides:
-            for row, value in what(side).items():
-                if turn != 0:  # the first round fills caches
-                    results[side].setdefault(row, []).append(value)
-print("| |", " | ".join(sides), "|\n|---|" + "--:|" * len(sides))
-for row in results["Go + runc"]:
-    medians = [statistics.median(results[side][row]) for side in sides]
-    print(f"| {row} |", " | ".join(f"{value:.1f}" if value < 100 else f"{value:.0f}" for value in medians), "|")
+medians_by_turns(sides, [(short_run, rounds), (resting, max(rounds // 6, 2)), (moved, max(rounds // 6, 2))])
 run_times = [run(ctr("version"))[0] for _ in range(rounds)]
 print(f"\n`ctr version` takes {statistics.median(run_times):.1f} ms.")
