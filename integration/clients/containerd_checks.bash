@@ -85,5 +85,25 @@ many_at_once() {
   for number in {1..12}; do wait "${pids[number - 1]}" && [[ $(<"$WORK/many.$number") == "$number" ]] || return 1; done
 }
 check "twelve at once" many_at_once
+# A container that counts is written into an image, and goes on as another container.
+checkpoint_and_restore() {
+  local id=$NAME-counts image=localhost/counts:1 before
+  ctr run -d "${OPTIONS[@]}" localhost/busybox:latest "$id" sh -c 'i=0; while :; do i=$((i + 1)); echo $i >/n; sleep 0.1; done' &&
+    eventually execute "$id" test -s /n && ctr containers checkpoint --task --image --rw "$id" "$image" && before=$(execute "$id" cat /n) || return 1
+  ctr tasks delete -f "$id" || true # a warning tells the status 137
+  ctr containers delete "$id"
+  ctr containers restore --live --rw "$id-again" "$image" &
+  eventually goes_on "$id-again" "$before"
+  local rc=$?
+  ctr tasks kill -s SIGKILL "$id-again" || rc=1
+  wait $!
+  ctr containers delete "$id-again" && ctr images delete "$image" && return "$rc"
+}
+goes_on() { [[ $(execute "$1" cat /n) -gt $2 ]]; }
+if criu check >/dev/null 2>&1; then
+  check "checkpoint and restore" checkpoint_and_restore
+else
+  skip "checkpoint and restore" "criu check fails under this kernel"
+fi
 nothing_is_left() { [[ -z $(ctr containers ls -q) ]] && eventually no_runtime_state; }
 check "nothing is left" nothing_is_left

@@ -122,6 +122,16 @@ exits_with() {
   id=$(container '{"name": "exits", "command": ["sh", "-c", "exit 3"]}') && eventually state_is "$id" 2 && [[ $(by_id ContainerStatus "$id" | jq .status.exit_code) == 3 ]] && by_id RemoveContainer "$id"
 }
 check "the exit code is kept" exits_with
+checkpoint() {
+  cri CheckpointContainer "{\"container_id\": \"$ONE\", \"location\": \"$WORK/checkpoint.tar\"}" && tar -tf "$WORK/checkpoint.tar" | grep pstree.img && state_is "$ONE" 1
+}
+if [[ $(containerd --version) != *containerd/v2\ * ]]; then
+  skip "CheckpointContainer" "containerd 1 has no such call"
+elif ! criu check >/dev/null 2>&1; then
+  skip "CheckpointContainer" "criu check fails under this kernel"
+else
+  check "CheckpointContainer" checkpoint
+fi
 check "StopContainer" cri StopContainer "{\"container_id\": \"$ONE\", \"timeout\": 5}"
 check_output "it ended with its status" 5 bash -c "'$HERE/cri-client' /run/c8d.sock ContainerStatus '{\"container_id\": \"$ONE\"}' | jq .status.exit_code"
 check "RemoveContainer" by_id RemoveContainer "$ONE"
