@@ -1,10 +1,7 @@
-#!/usr/bin/env bash
-# The check list of Docker Swarm: one node, whose services run up to fifty replicas at once, in a machine twenty. All its cgroups are below the
-# list's own cgroup or slice $PARENT, in the hierarchy $CGROUPS. Then three nodes, which run exported stacks.
-# shellcheck disable=SC2016 # what is quoted is for the shell in the container
-ENGINE=swarm
-# shellcheck source=integration/clients/lib.bash
-source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+# shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
+# The checks of the lists swarm and swarm-shim: one node, whose services run up to fifty replicas at once, in a machine twenty. All its cgroups
+# are below the list's own cgroup or slice $PARENT, in the hierarchy $CGROUPS. Then three nodes, which run exported stacks. $RUNTIME_ENTRY is
+# the runtime's entry in daemon.json.
 
 export DOCKER_HOST=unix:///run/docker.sock DOCKER_CONFIG=$WORK/client
 DOCKER=/usr/bin/docker # Debian's, even if PATH has another one
@@ -24,7 +21,7 @@ start_docker() {
 mkdir -p "$WORK/client"
 cat >"$WORK/daemon.json" <<END
 {
-  "runtimes": {"tested": {"path": "$RUNTIME"}},
+  "runtimes": {"tested": $RUNTIME_ENTRY},
   "default-runtime": "tested",
   "exec-opts": ["native.cgroupdriver=$CGROUP_DRIVER"]
 }
@@ -229,4 +226,3 @@ if [[ $CGROUP_DRIVER == cgroupfs ]]; then
 else
   skip "a Swarm of three nodes runs exported stacks" "a node of namespaces has no systemd"
 fi
-end_list
