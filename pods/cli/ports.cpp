@@ -63,7 +63,7 @@ Result<PortsOfPod> ports_of_pod(const PodsDirectory& pods, PodView view, bool or
                    .network = std::move(network),
                    .ports = {},
                    .forwarder = 0};
-  OCIRUN_TRY_ASSIGN(found.ports, ports_of(found.completed.pod()));
+  found.ports = ports_of(found.completed.pod());
   const PodRecord& record = found.view.record;
   if (still_runs(record, record.forwarder)) found.forwarder = record.forwarder.pid;
   return found;

@@ -160,7 +160,7 @@ std::string path_of_proxy() {
 Result<void> add_entries(UnitPlan& plan, std::vector<std::string>& words,
                          const Arguments& arguments, const Settings& settings, const Pod& pod) {
   OCIRUN_TRY_ASSIGN(plan.idle, read_idle(arguments));
-  OCIRUN_TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(pod));
+  const std::vector<Forward> forwards = forwards_of(pod);
   OCIRUN_TRY_ASSIGN(plan.entries, within(read_entries(settings, forwards), "--activate"));
   plan.proxy = path_of_proxy();
   for (std::size_t i = 0; i < plan.entries.size(); ++i)

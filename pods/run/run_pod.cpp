@@ -58,8 +58,7 @@ Result<void> check_ports(const Completed& completed, const NetworkPlan& network,
   };
   for (const Forward& forward : network.forwards) OCIRUN_TRY(check(forward));
   if (network.visible() != Network::kHost || !warn) return {};
-  OCIRUN_TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(completed.pod()));
-  for (const Forward& forward : forwards)
+  for (const Forward& forward : forwards_of(completed.pod()))
     if (const auto checked = check(forward); !checked) warn(checked.error().message());
   return {};
 }

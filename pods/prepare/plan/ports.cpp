@@ -75,7 +75,7 @@ Result<Published> read_published(std::string_view text) {
 
 Result<void> publish(const std::vector<Published>& published, Pod& pod) {
   if (published.empty()) return {};
-  OCIRUN_TRY_ASSIGN(const std::vector<Forward> of_document, forwards_of(pod));
+  const std::vector<Forward> of_document = forwards_of(pod);
   std::vector<HostPort> chosen;
   for (const Published& wish : published) {
     OCIRUN_TRY_ASSIGN(const Port port, port_of(pod, wish.port));
@@ -106,7 +106,7 @@ Result<void> publish(const std::vector<Published>& published, Pod& pod) {
   return {};
 }
 
-Result<std::vector<Forward>> forwards_of(const Pod& pod) {
+std::vector<Forward> forwards_of(const Pod& pod) {
   std::vector<Forward> forwards;
   const auto find_port = [&](const std::string& name) -> const Port* {
     for (const Container& container : pod.containers)
@@ -130,10 +130,9 @@ Result<std::vector<Forward>> forwards_of(const Pod& pod) {
   return forwards;
 }
 
-Result<std::vector<PodPort>> ports_of(const Pod& pod) {
-  OCIRUN_TRY_ASSIGN(std::vector<Forward> forwards, forwards_of(pod));
+std::vector<PodPort> ports_of(const Pod& pod) {
   std::vector<PodPort> ports;
-  for (Forward& forward : forwards) {
+  for (Forward& forward : forwards_of(pod)) {
     PodPort& found = ports.emplace_back(
         PodPort{.forward = std::move(forward), .container = nullptr, .name = {}});
     for (const Container& container : pod.containers)

@@ -39,7 +39,7 @@ Result<void> publish(const std::vector<Published>& published, Pod& pod);
 /// The ports of the host that lead to ports of the pod: those that the document maps (App
 /// Container), else each port of a container at the same number. A port that two containers have
 /// comes once.
-Result<std::vector<Forward>> forwards_of(const Pod& pod);
+std::vector<Forward> forwards_of(const Pod& pod);
 
 /// A port of a pod.
 struct PodPort {
@@ -48,6 +48,6 @@ struct PodPort {
   std::string name;                      // in the document; "": none
 };
 /// The forwards of the pod, with the containers that have the ports. Points into `pod`.
-Result<std::vector<PodPort>> ports_of(const Pod& pod);
+std::vector<PodPort> ports_of(const Pod& pod);
 
 }  // namespace ocirun::pods

@@ -39,7 +39,7 @@ std::string why_not_connected(const std::string& pasta) {
 Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
   NetworkPlan plan;
   plan.shared = choice.shared;
-  OCIRUN_TRY_ASSIGN(plan.forwards, forwards_of(pod));
+  plan.forwards = forwards_of(pod);
   switch (choice.kind) {
     case Choice::kHost:
       plan.own_network = false;

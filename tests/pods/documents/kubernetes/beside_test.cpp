@@ -58,10 +58,8 @@ std::string web(std::string_view beside) { return fmt::format("{}{}", kWeb, besi
 /// "HOSTPORT>PORT" of all ports of the host that lead to the pod.
 std::string forwards(const std::string& text) {
   const Pod pod = good(text);
-  const auto found = forwards_of(pod);
-  BOOST_REQUIRE(found);
   std::string out;
-  for (const Forward& forward : *found)
+  for (const Forward& forward : forwards_of(pod))
     out += fmt::format("{}>{} ", forward.host_port, forward.pod_port);
   return out;
 }
