@@ -207,7 +207,7 @@ Result<std::string> upgrade_document(std::string_view text) {
       version->text = kNewestVersion;
     }
   }
-  if (!report.ok()) return refuse("{}", first_of(report.problems(), report.problem_count()));
+  if (!report.ok()) return refuse("{}", report.first_problem());
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.value(*document.root());
   return std::move(out).take() + "\n";

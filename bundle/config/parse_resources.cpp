@@ -1,12 +1,12 @@
-// `linux.resources` (docs/requirements.md: R-10 … R-43). Clients send 0 for "not set" in some
-// members: such a member stays empty.
+// `linux.resources` (docs/requirements.md: R-10 … R-43), read and written by the same tables.
+// Clients send 0 for "not set" in some members: such a member stays empty.
 
 #include <algorithm>
 
 #include "bundle/config/config.hpp"
 #include "bundle/config/oci_version.hpp"
 #include "bundle/config/sections.hpp"
-#include "bundle/json/writer.hpp"
+#include "bundle/json/record.hpp"
 #include "cgroups/hierarchies/text.hpp"
 
 namespace ocirun::bundle {
@@ -20,58 +20,67 @@ using cgroups::Resources;
 
 constexpr std::int64_t kMostMajor = INT32_MAX;
 
-/// a, b or c; "" is the default.
-bool device_type(Value at, char& out) {
-  std::string type;
-  if (!text(at, type)) return false;
-  if (type.empty()) return true;
-  if (type != "a" && type != "b" && type != "c") {
-    at.problem("unknown device type {} (known: a, b, c)", found(at));
-    return false;
-  }
-  out = type[0];
-  return true;
-}
+/// checked(), for a table that is also written.
+template <typename Table, typename Rule>
+struct CheckedTable {
+  Table table;
+  Rule rule;
+  bool operator()(Value at, auto& out) const { return checked(table, rule)(at, out); }
+  void write(JsonWriter& out, const auto& value) const { write_record(out, table, value); }
+};
 
-/// A device number. -1 is the same as an absent number: the rule is for all numbers.
-bool device_number(Value at, std::optional<std::int64_t>& out) {
-  std::int64_t value = 0;
-  if (!range(-1, kMostMajor)(at, value)) return false;
-  if (value >= 0) out = value;
-  return true;
-}
+/// a, b or c; "" is the default.
+struct DeviceType {
+  bool operator()(Value at, char& out) const {
+    std::string type;
+    if (!text(at, type)) return false;
+    if (type.empty()) return true;
+    if (type != "a" && type != "b" && type != "c") {
+      at.problem("unknown device type {} (known: a, b, c)", found(at));
+      return false;
+    }
+    out = type[0];
+    return true;
+  }
+  static void write(JsonWriter& out, char type) { out.value(std::string_view(&type, 1)); }
+};
 
 /// Letters of "rwm" in any order.
-bool device_access(Value at, DeviceRule& out) {
-  std::string letters;
-  if (!text(at, letters)) return false;
-  if (letters.find_first_not_of("rwm") != std::string::npos) {
-    at.problem("must be letters of \"rwm\", not {}", found(at));
-    return false;
+struct DeviceAccess {
+  bool operator()(Value at, DeviceRule& out) const {
+    std::string letters;
+    if (!text(at, letters)) return false;
+    if (letters.find_first_not_of("rwm") != std::string::npos) {
+      at.problem("must be letters of \"rwm\", not {}", found(at));
+      return false;
+    }
+    out.read = letters.contains('r');
+    out.write = letters.contains('w');
+    out.mknod = letters.contains('m');
+    return true;
   }
-  out.read = letters.contains('r');
-  out.write = letters.contains('w');
-  out.mknod = letters.contains('m');
-  return true;
-}
-
-constexpr auto kDeviceRuleFields = fields<DeviceRule>(
-    required("allow", &DeviceRule::allow, flag),  //
-    field("type", &DeviceRule::type, device_type),
-    part("major", [](Value at, DeviceRule& out) { return device_number(at, out.major); }),
-    part("minor", [](Value at, DeviceRule& out) { return device_number(at, out.minor); }),
-    part("access", device_access));
-
-bool read_device_rule(Value at, DeviceRule& out) {
-  if (!kDeviceRuleFields(at, out)) return false;
-  if (out.read || out.write || out.mknod) return true;
-  if (out.allow) {
-    at.problem_at("access", "must hold at least one letter of \"rwm\" when allow is true");
-    return false;
+  static void write_member(JsonWriter& out, std::string_view key, const DeviceRule& rule) {
+    out.member(key, fmt::format("{}{}{}", rule.read ? "r" : "", rule.write ? "w" : "",
+                                rule.mknod ? "m" : ""));
   }
-  out.read = out.write = out.mknod = true;  // a denial without letters denies all access
-  return true;
-}
+};
+
+constexpr CheckedTable kDeviceRule{
+    fields<DeviceRule>(required("allow", &DeviceRule::allow, flag),
+                       written("type", &DeviceRule::type, DeviceType()),
+                       field("major", &DeviceRule::major, range(-1, kMostMajor)),
+                       field("minor", &DeviceRule::minor, range(-1, kMostMajor)),
+                       part("access", DeviceAccess())),
+    [](Value at, DeviceRule& out) {
+      // -1 is the same as an absent number: the rule is for all numbers.
+      if (out.major == -1) out.major.reset();
+      if (out.minor == -1) out.minor.reset();
+      if (out.read || out.write || out.mknod) return;
+      if (out.allow)
+        at.problem_at("access", "must hold at least one letter of \"rwm\" when allow is true");
+      else
+        out.read = out.write = out.mknod = true;  // a denial without letters denies all access
+    }};
 
 constexpr auto kMemory =
     fields<Memory>(field("limit", &Memory::limit, bytes_or_unlimited),
@@ -85,12 +94,11 @@ constexpr auto kMemory =
                    field("checkBeforeUpdate", &Memory::check_before_update, flag));
 
 /// A list such as "0-3,7"; "" is the same as absent.
-bool number_list(Value at, std::optional<std::string>& out) {
-  std::string list;
+bool number_list(Value at, std::string& out) {
   linux::NumberSet set;
-  if (!text(at, list) || !number_set(at, set)) return false;
-  if (!list.empty()) out = std::move(list);
-  return true;
+  if (text(at, out) && number_set(at, set)) return true;
+  out.clear();
+  return false;
 }
 
 using cgroups::kLeastQuota, cgroups::kMostQuota;
@@ -104,15 +112,15 @@ constexpr auto cpu_quota = [](Value at, std::int64_t& out) {
   return false;
 };
 
-constexpr auto kCpu =
-    fields<Cpu>(field("shares", &Cpu::shares, whole_number),
-                field("quota", &Cpu::quota, cpu_quota), field("period", &Cpu::period, whole_number),
-                field("burst", &Cpu::burst, range(0, kMostQuota)),
-                field("realtimeRuntime", &Cpu::realtime_runtime, whole_number),
-                field("realtimePeriod", &Cpu::realtime_period, whole_number),
-                part("cpus", [](Value at, Cpu& out) { return number_list(at, out.cpus); }),
-                part("mems", [](Value at, Cpu& out) { return number_list(at, out.mems); }),
-                field("idle", &Cpu::idle, range(0, 1)));
+constexpr auto kCpu = fields<Cpu>(
+    field("shares", &Cpu::shares, whole_number),
+    field("quota", &Cpu::quota, cpu_quota),
+    field("burst", &Cpu::burst, range(0, kMostQuota)),
+    field("period", &Cpu::period, whole_number),
+    field("realtimeRuntime", &Cpu::realtime_runtime, whole_number),
+    field("realtimePeriod", &Cpu::realtime_period, whole_number),
+    field("cpus", &Cpu::cpus, number_list),
+    field("mems", &Cpu::mems, number_list), field("idle", &Cpu::idle, range(0, 1)));
 
 /// 10 to 1000. Clients send 0 for "not set".
 constexpr auto weight = [](Value at, std::uint16_t& out) {
@@ -128,7 +136,7 @@ constexpr auto weight = [](Value at, std::uint16_t& out) {
 
 constexpr Range device_part = range(0, kMostMajor);
 
-constexpr auto kWeightDevice = checked(
+constexpr CheckedTable kWeightDevice{
     fields<cgroups::WeightDevice>(required("major", &cgroups::WeightDevice::major, device_part),
                                   required("minor", &cgroups::WeightDevice::minor, device_part),
                                   field("weight", &cgroups::WeightDevice::weight, weight),
@@ -136,7 +144,7 @@ constexpr auto kWeightDevice = checked(
     [](Value at, const cgroups::WeightDevice& device) {
       if (!device.weight && !device.leaf_weight)
         at.problem("must hold weight or leafWeight, or both");
-    });
+    }};
 
 constexpr auto kThrottleDevices = list_of(fields<cgroups::ThrottleDevice>(
     required("major", &cgroups::ThrottleDevice::major, device_part),
@@ -181,68 +189,94 @@ constexpr auto kNetwork = fields<cgroups::Network>(  // R-41
     field("classID", &cgroups::Network::class_id, whole_number),
     field("priorities", &cgroups::Network::priorities, list_of(kNetworkPriority)));
 
-constexpr auto kRdma =
-    checked(fields<cgroups::Rdma>(field("hcaHandles", &cgroups::Rdma::hca_handles, whole_number),
-                                  field("hcaObjects", &cgroups::Rdma::hca_objects, whole_number)),
-            [](Value at, const cgroups::Rdma& rdma) {
-              if (!rdma.hca_handles && !rdma.hca_objects)
-                at.problem("must hold hcaHandles or hcaObjects, or both");
-            });
+constexpr CheckedTable kRdma{
+    fields<cgroups::Rdma>(field("hcaHandles", &cgroups::Rdma::hca_handles, whole_number),
+                          field("hcaObjects", &cgroups::Rdma::hca_objects, whole_number)),
+    [](Value at, const cgroups::Rdma& rdma) {
+      if (!rdma.hca_handles && !rdma.hca_objects)
+        at.problem("must hold hcaHandles or hcaObjects, or both");
+    }};
 
-bool read_rdma(Value at, std::map<std::string, cgroups::Rdma>& out) {
-  if (!at.expect_object()) return false;
-  bool good = true;
-  for (const Value item : at) {
-    if (item.is_null()) continue;
-    if (!cgroups::is_one_word(item.key())) {
-      item.problem("{} is no name of an RDMA device", in_quotes(item.key()));
-      good = false;
-      continue;
+struct RdmaDevices {
+  bool operator()(Value at, std::map<std::string, cgroups::Rdma>& out) const {
+    if (!at.expect_object()) return false;
+    bool good = true;
+    for (const Value item : at) {
+      if (item.is_null()) continue;
+      if (!cgroups::is_one_word(item.key())) {
+        item.problem("{} is no name of an RDMA device", in_quotes(item.key()));
+        good = false;
+        continue;
+      }
+      good &= kRdma(item, out[std::string(item.key())]);
     }
-    good &= kRdma(item, out[std::string(item.key())]);
+    return good;
   }
-  return good;
-}
+  static void write(JsonWriter& out, const std::map<std::string, cgroups::Rdma>& devices) {
+    out.begin_object();
+    for (const auto& [device, limits] : devices) kRdma.write(out.key(device), limits);
+    out.end_object();
+  }
+};
 
 /// names of cgroup v2 files, "controller.file".
-bool read_unified(Value at, std::vector<std::pair<std::string, std::string>>& out) {
-  if (!at.expect_object()) return false;
-  bool good = true;
-  for (const Value item : at) {
-    auto& [file, value] = out.emplace_back();
-    file = item.key();
-    const std::size_t dot = file.find('.');
-    if (file.find_first_of(std::string_view("/\0", 2)) != std::string::npos || dot == 0 ||
-        dot == std::string::npos) {
-      item.problem("{} is no name of a cgroup v2 file: it is <controller>.<file>, without \"/\"",
-                   in_quotes(file));
-      good = false;
+struct UnifiedFiles {
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  bool operator()(Value at, Files& out) const {
+    if (!at.expect_object()) return false;
+    bool good = true;
+    for (const Value item : at) {
+      auto& [file, value] = out.emplace_back();
+      file = item.key();
+      const std::size_t dot = file.find('.');
+      if (file.find_first_of(std::string_view("/\0", 2)) != std::string::npos || dot == 0 ||
+          dot == std::string::npos) {
+        item.problem("{} is no name of a cgroup v2 file: it is <controller>.<file>, without \"/\"",
+                     in_quotes(file));
+        good = false;
+      }
+      good &= text(item, value);
     }
-    good &= text(item, value);
+    return good;
   }
-  return good;
-}
+  static void write(JsonWriter& out, const Files& files) {
+    out.begin_object();
+    for (const auto& [file, value] : files) out.member(file, value);
+    out.end_object();
+  }
+};
 
-constexpr auto kPids =
-    fields<Resources>(required("limit", &Resources::pids_limit, bytes_or_unlimited));
+struct Pids {
+  static constexpr auto kTable =
+      fields<Resources>(required("limit", &Resources::pids_limit, bytes_or_unlimited));
+  bool operator()(Value at, Resources& out) const { return kTable(at, out); }
+  static void write_member(JsonWriter& out, std::string_view key, const Resources& resources) {
+    if (resources.pids_limit) write_record(out.key(key), kTable, resources);
+  }
+};
 
 constexpr auto kResources =
-    fields<Resources>(field("devices", &Resources::devices, list_of(read_device_rule)),
+    fields<Resources>(field("devices", &Resources::devices, list_of(kDeviceRule)),
                       field("memory", &Resources::memory, kMemory),  //
                       field("cpu", &Resources::cpu, kCpu),           //
-                      part("pids", kPids),
+                      part("pids", Pids()),
                       field("blockIO", &Resources::block_io, kBlockIo),
                       field("hugepageLimits", &Resources::hugepage_limits, list_of(kHugepageLimit)),
                       field("network", &Resources::network, kNetwork),  //
-                      field("rdma", &Resources::rdma, read_rdma),       //
-                      field("unified", &Resources::unified, read_unified));
+                      field("rdma", &Resources::rdma, RdmaDevices()),   //
+                      field("unified", &Resources::unified, UnifiedFiles()));
 
-template <typename Number>
-void drop_zero(std::optional<Number>& value) {
-  if (value == Number{0}) value.reset();
+/// Drops 0 and "".
+template <typename T>
+void drop_unset(std::optional<T>& value) {
+  if (value == T()) value.reset();
 }
 
 }  // namespace
+
+std::string resources_text(const Resources& resources) {
+  return text_of(kResources, resources, JsonWriter::Layout::kOneLine);
+}
 
 std::optional<std::string> settle_pids_limit(Resources& resources, std::string_view oci_version) {
   if (resources.pids_limit != 0) return std::nullopt;
@@ -259,18 +293,20 @@ bool read_resources(Value at, Resources& out) {
     Memory& memory = *out.memory;
     for (auto* value :
          {&memory.limit, &memory.reservation, &memory.swap, &memory.kernel, &memory.kernel_tcp})
-      drop_zero(*value);
+      drop_unset(*value);
   }
   if (out.cpu) {
-    drop_zero(out.cpu->shares);
-    drop_zero(out.cpu->quota);
-    drop_zero(out.cpu->period);
-    drop_zero(out.cpu->realtime_runtime);
-    drop_zero(out.cpu->realtime_period);
+    drop_unset(out.cpu->shares);
+    drop_unset(out.cpu->quota);
+    drop_unset(out.cpu->period);
+    drop_unset(out.cpu->realtime_runtime);
+    drop_unset(out.cpu->realtime_period);
+    drop_unset(out.cpu->cpus);
+    drop_unset(out.cpu->mems);
   }
   if (out.block_io) {
-    drop_zero(out.block_io->weight);
-    drop_zero(out.block_io->leaf_weight);
+    drop_unset(out.block_io->weight);
+    drop_unset(out.block_io->leaf_weight);
   }
   return good;
 }

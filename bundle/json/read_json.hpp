@@ -17,8 +17,7 @@ Result<T> read_json(std::string_view what, std::string_view text, const Reader& 
   Report report;
   T out;
   if (document.parse(text, report)) reader(Value(*document.root(), report), out);
-  if (!report.ok())
-    return refuse("{}: {}", what, first_of(report.problems(), report.problem_count()));
+  if (!report.ok()) return refuse("{}: {}", what, report.first_problem());
   return out;
 }
 

@@ -71,6 +71,12 @@ void write_row(JsonWriter& out, const Field<kPresence, Struct, Member, Reader>& 
   }
 }
 
+/// Writes the part of the record that the row's reader reads, with its key, or nothing.
+template <typename Reader, typename Struct>
+void write_row(JsonWriter& out, const Part<Reader>& row, const Struct& record) {
+  row.reader.write_member(out, row.key, record);
+}
+
 template <typename Struct, typename... Rows>
 void write_record(JsonWriter& out, const Fields<Struct, Rows...>& table, const Struct& record) {
   out.begin_object();
@@ -108,7 +114,7 @@ Result<Struct> parse_record(std::string_view what, std::string_view text,
   const bool is_newer = std::apply(
       [&](const auto&... rows) { return (is_newer_format(rows, record) || ...); }, table.rows());
   if (is_newer) return fail(newer, "{}: {}", what, report.problems().front());
-  return refuse("{}: {}", what, first_of(report.problems(), report.problem_count()));
+  return refuse("{}: {}", what, report.first_problem());
 }
 
 /// Replaces the file `name` of the directory atomically. Only the caller can read the file.

@@ -68,10 +68,10 @@ bool Report::has_problem_below(std::string_view pointer) const {
   });
 }
 
-std::string first_of(const std::vector<std::string>& problems, std::size_t count) {
-  if (count < 2) return problems.front();
-  return fmt::format("{} (and {} more {})", problems.front(), count - 1,
-                     count == 2 ? "problem" : "problems");
+std::string Report::first_problem() const {
+  if (problem_count_ < 2) return problems_.front();
+  return fmt::format("{} (and {} more {})", problems_.front(), problem_count_ - 1,
+                     problem_count_ == 2 ? "problem" : "problems");
 }
 
 namespace {

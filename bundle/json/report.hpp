@@ -65,6 +65,8 @@ class Report {
   bool tells_unknown_names() const { return unknown_names_ == UnknownNames::kTold; }
   bool ok() const { return problem_count_ == 0; }
   std::size_t problem_count() const { return problem_count_; }
+  /// "A: b (and 2 more problems)". There must be a problem.
+  std::string first_problem() const;
   std::vector<std::string>& problems() { return problems_; }
   std::vector<std::string>& warnings() { return warnings_; }
   /// The values that the sentences are about, by the index of the sentence; nullptr: none.
@@ -85,9 +87,6 @@ class Report {
   UnknownNames unknown_names_;
   bool defers_unsupported_ = false;
 };
-
-/// "A: b (and 2 more problems)". `problems` must not be empty; `count` is Report::problem_count().
-std::string first_of(const std::vector<std::string>& problems, std::size_t count);
 
 /// The word of `known` that is the fewest typing mistakes away from `word`; "" if all are so far
 /// away that the best would be a guess. Looks at the first 1,000 words.

@@ -44,10 +44,12 @@ struct Cpu {
 struct WeightDevice {
   std::int64_t major = 0, minor = 0;
   std::optional<std::uint16_t> weight, leaf_weight;
+  friend bool operator==(const WeightDevice&, const WeightDevice&) = default;
 };
 struct ThrottleDevice {
   std::int64_t major = 0, minor = 0;
   std::uint64_t rate = 0;  // bytes or operations per second; 0 is "unlimited"
+  friend bool operator==(const ThrottleDevice&, const ThrottleDevice&) = default;
 };
 struct BlockIo {
   std::optional<std::uint16_t> weight, leaf_weight;  // weight 0: unset (clients send it)
@@ -58,10 +60,12 @@ struct BlockIo {
 struct HugepageLimit {
   std::string page_size;  // "2MB", as the kernel's file names spell it
   std::uint64_t limit = 0;
+  friend bool operator==(const HugepageLimit&, const HugepageLimit&) = default;
 };
 struct NetworkPriority {
   std::string name;
   std::uint32_t priority = 0;
+  friend bool operator==(const NetworkPriority&, const NetworkPriority&) = default;
 };
 struct Network {
   std::optional<std::uint32_t> class_id;
@@ -69,6 +73,7 @@ struct Network {
 };
 struct Rdma {
   std::optional<std::uint32_t> hca_handles, hca_objects;
+  friend bool operator==(const Rdma&, const Rdma&) = default;
 };
 
 struct Resources {

@@ -196,8 +196,7 @@ Result<std::string> text_under_contract(const PodParts& parts, const Container& 
                                         std::vector<std::string>& warnings) {
   Draft draft;
   bundle::Report report;
-  if (!draft.document.parse(text, report))
-    return refuse("{}", bundle::first_of(report.problems(), report.problem_count()));
+  if (!draft.document.parse(text, report)) return refuse("{}", report.first_problem());
   draft.root = draft.document.root();
   Editor& editor = draft.editor;
   Node* root = editor.object_in(draft.root, "root");

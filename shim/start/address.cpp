@@ -56,8 +56,7 @@ Result<std::string> read_group(Fd bundle, const std::string& id) {
   bundle::Report report;
   std::string group;
   if (document.parse(*text, report)) group = find_group(bundle::Value(*document.root(), report));
-  if (!report.ok())
-    return refuse("config.json: {}", bundle::first_of(report.problems(), report.problem_count()));
+  if (!report.ok()) return refuse("config.json: {}", report.first_problem());
   return group.empty() ? id : group;
 }
 

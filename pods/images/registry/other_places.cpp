@@ -42,7 +42,7 @@ Result<void> check_no_other_places(std::string_view what, std::string_view text)
     for (const bundle::Value below : at) open.push_back(below);
   }
   if (report.ok()) return {};
-  return refuse("{}: {}", what, bundle::first_of(report.problems(), report.problem_count()));
+  return refuse("{}: {}", what, report.first_problem());
 }
 
 }  // namespace ocirun::pods

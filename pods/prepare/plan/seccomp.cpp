@@ -244,7 +244,7 @@ Result<SeccompChoice> read_seccomp_profile(std::string text) {
   refuse_unknown_names(report);
   if (!report.ok())
     return refuse("the profile must be an object of the form of linux.seccomp in config.json: {}",
-                  bundle::first_of(report.problems(), report.problem_count()));
+                  report.first_problem());
   return SeccompChoice{.kind = SeccompChoice::Kind::kProfile, .profile = std::move(text)};
 }
 
