@@ -159,7 +159,7 @@ PYTHON
   shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs integration/lib/completion integration/vm/{choose,image,run,systemd-ns} \
     integration/vm/guest/{as-user,init,mount-shares,run-job} integration/lib/{package-root,debian-mirror,other-debian} .package/bill-of-materials .package/ocirun{,-pod}/p*
   shellcheck -x -s bash integration/lib/*.bash integration/vm/lib.bash
-  shellcheck -x integration/bench/engines integration/clients/{run,kubernetes-programs} integration/clients/*.bash
+  shellcheck -x integration/bench/{engines,shim} integration/clients/{run,kubernetes-programs} integration/clients/*.bash
   shellcheck -x .cross/{sysroot,unpack} integration/vm/foreign integration/vm/guest/{first-init,mount-job} \
     integration/architecture/{run,unit-tests,*.bash}
   shellcheck -x integration/security/naive integration/security/harness.bash

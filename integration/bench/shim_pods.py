@@ -6,7 +6,6 @@ import os
 import sys
 import time
 
-import grpc
 from shim_measures import machine, medians_by_turns, memory_of, of_process, shims, until_no_shim
 
 rounds, pods, work, containerd, client_path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), sys.argv[5]
@@ -15,7 +14,7 @@ loader = importlib.machinery.SourceFileLoader("cri_client", client_path)
 client = importlib.util.module_from_spec(importlib.util.spec_from_loader("cri_client", loader))
 loader.exec_module(client)
 classes = client.message_classes()
-channel = grpc.insecure_channel("unix:///run/c8d.sock")
+channel = client.grpc.insecure_channel("unix:///run/c8d.sock")
 number = 0
 
 
