@@ -12,10 +12,12 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/unix_address.hpp"
 #include "linux/programs/program.hpp"
+#include "shim/loop/loop.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/options/runtime_record.hpp"
 #include "shim/start/socket.hpp"
 #include "shim/tasks/rootfs.hpp"
+#include "shim/ttrpc/client.hpp"
 
 namespace ocirun::shim {
 namespace {
@@ -31,7 +33,21 @@ Result<void> delete_by_runtime(Fd bundle, const Arguments& arguments) {
   return within(linux::run_program(words, kRuntimePatience), record.runtime);
 }
 
-/// Removes the socket of a server that was killed, and the server's scratch files. The path of the
+/// Ends the server of the socket if it has no task: `start` may have been killed before containerd
+/// knew the server.
+void end_idle_server(const std::string& path) {
+  auto loop = Loop::make();
+  if (!loop) return;
+  ttrpc::Client client(*loop, path);
+  go([](Loop& working, ttrpc::Client& asking) -> Async<> {
+    std::string service = "containerd.task.v2.Task", method = "Shutdown";
+    ignore(co_await asking.call(std::move(service), std::move(method), ""));
+    working.stop();
+  }(*loop, client));
+  ignore(loop->run());
+}
+
+/// Removes the socket of a server that has ended, and the server's scratch files. The path of the
 /// socket is in the file `address` of the bundle.
 Result<void> remove_socket(Fd bundle) {
   constexpr std::size_t kMostAddress = 4096;
@@ -39,6 +55,7 @@ Result<void> remove_socket(Fd bundle) {
                     linux::read_file(bundle, "address", kMostAddress, O_NOFOLLOW));
   const std::string path(linux::without_unix_scheme(address));
   if (!path.starts_with('/')) return refuse("{} is no path", path);
+  end_idle_server(path);
   return remove_dead_socket(path);
 }
 

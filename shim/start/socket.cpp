@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
@@ -66,11 +67,20 @@ Result<UniqueFd> make_socket() {
   return socket;
 }
 
+/// Whether the process that has called listen(2) last has ended. A child of the process may have
+/// the socket open still: a child of a killed server does, until it executes its program.
+bool has_ended(Fd connected) {
+  ucred listener{};
+  socklen_t size = sizeof listener;
+  return ::getsockopt(connected.value, SOL_SOCKET, SO_PEERCRED, &listener, &size) == 0 &&
+         listener.pid > 0 && ::kill(listener.pid, 0) != 0 && errno == ESRCH;
+}
+
 enum class Occupant { kNone, kDead, kAlive };
 Result<Occupant> find_occupant(const sockaddr_un& address) {
   OCIRUN_TRY_ASSIGN(const UniqueFd socket, make_socket());
   if (::connect(socket.get(), linux::generic(address), sizeof address) == 0)
-    return Occupant::kAlive;
+    return has_ended(socket) ? Occupant::kDead : Occupant::kAlive;
   switch (errno) {
     case EAGAIN:  // listens, and many wait already
       return Occupant::kAlive;
@@ -87,13 +97,18 @@ Result<UniqueFd> listen_at(const sockaddr_un& address) {
   OCIRUN_TRY_ASSIGN(UniqueFd socket, make_socket());
   // bind(2) gives the file the mode of the socket.
   if (::fchmod(socket.get(), 0600) != 0 ||
-      ::bind(socket.get(), linux::generic(address), sizeof address) != 0 ||
-      ::listen(socket.get(), kBacklog) != 0)
-    return fail(errno, "listen at {}", address.sun_path);
+      ::bind(socket.get(), linux::generic(address), sizeof address) != 0)
+    return fail(errno, "make {}", address.sun_path);
+  OCIRUN_TRY(within(listen_as_server(socket), "{}", address.sun_path));
   return socket;
 }
 
 }  // namespace
+
+Result<void> listen_as_server(Fd socket) {
+  if (::listen(socket.value, kBacklog) != 0) return fail(errno, "listen");
+  return {};
+}
 
 Result<UniqueFd> listen_or_find(const std::string& path) {
   OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path));

@@ -14,6 +14,10 @@ namespace ocirun::shim {
 /// the caller may write to the directory; the directory stays locked for ten seconds.
 Result<UniqueFd> listen_or_find(const std::string& path);
 
+/// Makes the calling process the listener of the socket of listen_or_find(), after a fork(2). The
+/// server counts as dead when its listener has ended.
+Result<void> listen_as_server(Fd socket);
+
 /// Removes the socket at `path`, and the files of scratch_prefix(), unless a living server listens
 /// at it: the server of a later caller may have taken the place.
 Result<void> remove_dead_socket(const std::string& path);

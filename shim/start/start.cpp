@@ -1,6 +1,7 @@
 #include "shim/start/start.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,10 +31,11 @@ UniqueFd open_log(Fd bundle) {
 
 /// Cuts the server off from the process that has started it. Leaves open only the null device, and
 /// what the server was given.
-void leave_starter(const Setup& setup, const Log& log, Fd null) {
+void leave_starter(const Setup& setup, const Log& log, Fd null, Fd starter) {
   ::setsid();
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.value, stream);
-  std::vector<Fd> kept{setup.socket};
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::dup2(null.value, stream) < 0) ::_exit(1);  // containerd waits for the ends of the streams
+  std::vector<Fd> kept{setup.socket, starter};
   if (log.fd().value >= 0) kept.push_back(log.fd());
   linux::close_descriptors_but(kept);
   ignore(linux::sys::chdir("/"));  // the bundle may be removed while other containers live
@@ -41,23 +43,60 @@ void leave_starter(const Setup& setup, const Log& log, Fd null) {
   ::signal(SIGPIPE, SIG_IGN);      // containerd may leave while the server writes
 }
 
+/// Waits for a byte. Returns false if the other end of the channel is closed.
+bool receive_go(Fd channel) {
+  char byte = 0;
+  ssize_t count = 0;
+  do count = ::recv(channel.value, &byte, 1, 0);
+  while (count < 0 && errno == EINTR);
+  return count == 1;
+}
+bool send_go(Fd channel) { return ::send(channel.value, "g", 1, MSG_NOSIGNAL) == 1; }
+
+/// Becomes the listener of the socket, and waits until the starting process has given containerd
+/// the address. Errors: the starting process has ended before, so that containerd knows no server.
+Result<void> begin(Fd socket, Fd starter) {
+  OCIRUN_TRY(listen_as_server(socket));
+  if (!send_go(starter) || !receive_go(starter))
+    return refuse("`start` has ended before its answer");
+  return {};
+}
+
 /// The whole life of a server.
-[[noreturn]] void live(Setup setup, const Log& log, ServerWork work, Fd null) {
-  leave_starter(setup, log, null);
+[[noreturn]] void live(Setup setup, const Log& log, ServerWork work, Fd null, UniqueFd starter) {
+  leave_starter(setup, log, null, starter);
   const std::string path = setup.socket_path;
-  const auto served = linux::within_memory([&] { return work(std::move(setup), log); });
+  Result<void> served = begin(setup.socket, starter);
+  starter.reset();
+  if (served)
+    served = linux::within_memory([&] { return work(std::move(setup), log); });
+  else
+    setup.socket.reset();
   ignore(remove_dead_socket(path));
   if (!served) log.error(served.error().message());
   ::_exit(served ? 0 : 1);
 }
 
-/// Forks the server. Returns its pid.
-Result<int> fork_server(Setup setup, const Log& log, ServerWork work) {
+/// A server that was forked. It sends a byte when it listens, and begins when it gets one. It ends
+/// if the channel is closed before.
+struct Server {
+  int pid = 0;
+  UniqueFd channel;
+};
+
+Result<Server> fork_server(Setup setup, const Log& log, ServerWork work) {
   OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail(errno, "make a channel to the server");
+  UniqueFd ours(ends[0]), theirs(ends[1]);
   const int pid = ::fork();
   if (pid < 0) return fail(errno, "fork the server");
-  if (pid == 0) live(std::move(setup), log, work, null);
-  return pid;
+  if (pid == 0) {
+    ours.reset();
+    live(std::move(setup), log, work, null, std::move(theirs));
+  }
+  return Server{pid, std::move(ours)};
 }
 
 Result<void> print_answer(const StartInput& input, const std::string& path) {
@@ -73,12 +112,17 @@ Result<void> start_server(const StartInput& input, Setup setup, const Log& log, 
   OCIRUN_TRY(raise_oom_score());
   OCIRUN_TRY(join_shim_cgroup(input.options.shim_cgroup));
   OCIRUN_TRY(separate_cores());
-  OCIRUN_TRY_ASSIGN(const int server, fork_server(std::move(setup), log, work));
-  auto printed = print_answer(input, path);
-  if (printed) return {};
-  ::kill(server, SIGKILL);
-  ::waitpid(server, nullptr, 0);
-  return printed;
+  OCIRUN_TRY_ASSIGN(Server server, fork_server(std::move(setup), log, work));
+  auto answered = [&]() -> Result<void> {
+    if (!receive_go(server.channel)) return refuse("the server has ended at once");
+    OCIRUN_TRY(print_answer(input, path));
+    if (!send_go(server.channel)) return fail(errno, "let the server begin");
+    return {};
+  }();
+  if (answered) return {};
+  server.channel.reset();  // ends the server
+  ::waitpid(server.pid, nullptr, 0);
+  return answered;
 }
 
 /// The path of the socket of the server for the container of `bundle`.
@@ -98,21 +142,16 @@ Result<void> start(const Arguments& arguments, ServerWork work) {
                     parse_start_input(bytes, arguments, read_start_environment()));
   OCIRUN_TRY_ASSIGN(const UniqueFd bundle, linux::sys::open(".", O_PATH | O_DIRECTORY));
   OCIRUN_TRY_ASSIGN(const std::string path, choose_path(bundle, arguments, input));
+  // `delete` finds the socket by this file, also if this process is killed now.
+  OCIRUN_TRY(linux::replace_file(bundle, "address", address_text(path), 0600));
   OCIRUN_TRY_ASSIGN(UniqueFd socket, listen_or_find(path));
-  const auto write_address = [&] {
-    return linux::replace_file(bundle, "address", address_text(path), 0600);
-  };
-  if (!socket) {
-    OCIRUN_TRY(write_address());
-    return print_answer(input, path);
-  }
-  auto started = [&](Setup setup) -> Result<void> {
-    OCIRUN_TRY(write_address());
-    return start_server(input, std::move(setup), Log(open_log(bundle), input.debug), work);
-  }({.socket = std::move(socket),
-                                  .socket_path = path,
-                                  .container_namespace = arguments.container_namespace,
-                                  .events_address = input.events_address});
+  if (!socket) return print_answer(input, path);
+  auto started = start_server(input,
+                              {.socket = std::move(socket),
+                               .socket_path = path,
+                               .container_namespace = arguments.container_namespace,
+                               .events_address = input.events_address},
+                              Log(open_log(bundle), input.debug), work);
   if (!started) ignore(remove_dead_socket(path));
   return started;
 }

@@ -61,6 +61,26 @@ BOOST_AUTO_TEST_CASE(the_socket_of_a_dead_server_is_removed) {
   BOOST_TEST((scratch.names() == std::vector<std::string>{"s"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_server_is_dead_though_its_child_has_the_socket_open) {
+  const linux::Pipe life = must(linux::make_pipe());
+  const int server = ::fork();
+  if (server == 0) {
+    const auto socket = listen_or_find(path);
+    const int child = ::fork();
+    if (child == 0) {  // ends with the test
+      ::close(life.writer.get());
+      char byte = 0;
+      ignore(::read(life.reader.get(), &byte, 1));
+    }
+    ::_exit(socket && *socket ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(server, &status, 0);
+  BOOST_TEST(status == 0);
+  must(remove_dead_socket(path));
+  BOOST_TEST(mode_of(path) == -1);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_dead_server_has_left_beside_its_socket_is_removed) {
   const std::string name(64, 'a'), other = std::string(16, 'a') + "b";
   path = scratch / ("s/" + name);

@@ -83,35 +83,42 @@ struct StartScene {
     return bytes_of(params);
   }
 
-  Outcome run(const std::string& input, bool closed_output = false) const {
+  /// Calls start() in a child, and returns the child's pid. `reader` is -1, or closed in the child.
+  int begin(const std::string& input, Fd output, Fd reader) const {
     const UniqueFd in = must(linux::sys::open(scratch.file("stdin", input).c_str(), O_RDONLY));
-    linux::Pipe out = must(linux::make_pipe());
     const int pid = ::fork();
-    if (pid == 0) {
-      ::signal(SIGPIPE, SIG_IGN);
-      ::setenv("NOTIFY_SOCKET", "/run/systemd/notify", 1);
-      if (::chdir(scratch.path().c_str()) != 0) ::_exit(9);
-      if (closed_output) out.reader.reset();
-      ::dup2(in.get(), 0);
-      ::dup2(out.writer.get(), 1);
-      ::dup2(out.writer.get(), 2);
-      const auto done = start({.action = Action::kStart,
-                               .container_namespace = space,
-                               .id = id,
-                               .address = grpc,
-                               .publish_binary = "",
-                               .bundle = "",
-                               .debug = true},
-                              play_server);
-      if (!done) ignore(linux::write_all(Fd{2}, done.error().message()));
-      ::_exit(done ? 0 : 1);
-    }
+    if (pid != 0) return pid;
+    ::signal(SIGPIPE, SIG_IGN);
+    ::setenv("NOTIFY_SOCKET", "/run/systemd/notify", 1);
+    if (::chdir(scratch.path().c_str()) != 0) ::_exit(9);
+    ::close(reader.value);
+    ::dup2(in.get(), 0);
+    ::dup2(output.value, 1);
+    ::dup2(output.value, 2);
+    const auto done = start({.action = Action::kStart,
+                             .container_namespace = space,
+                             .id = id,
+                             .address = grpc,
+                             .publish_binary = "",
+                             .bundle = "",
+                             .debug = true},
+                            play_server);
+    if (!done) ignore(linux::write_all(Fd{2}, done.error().message()));
+    ::_exit(done ? 0 : 1);
+  }
+
+  Outcome run(const std::string& input, bool closed_output = false) const {
+    linux::Pipe out = must(linux::make_pipe());
+    const int pid = begin(input, out.writer, closed_output ? Fd(out.reader) : Fd());
     out.writer.reset();
     if (closed_output) out.reader.reset();
     Outcome outcome;
     if (out.reader) outcome.output = must(linux::sys::read_all(out.reader, 65536));
     ::waitpid(pid, &outcome.status, 0);
     return outcome;
+  }
+  bool has_socket() const {
+    return std::filesystem::exists(sockets) && !std::filesystem::is_empty(sockets);
   }
   std::string start_new() const {
     const Outcome outcome = run(bootstrap());
@@ -202,7 +209,7 @@ BOOST_AUTO_TEST_CASE(without_the_file_for_the_address_there_is_no_server) {
   const Outcome outcome = run(bootstrap());
   BOOST_TEST(WEXITSTATUS(outcome.status) == 1);
   BOOST_TEST(outcome.output.starts_with("write address: "));
-  BOOST_TEST(std::filesystem::is_empty(sockets));
+  BOOST_TEST(!has_socket());
 }
 
 BOOST_AUTO_TEST_CASE(a_server_whose_address_nobody_reads_is_ended) {
@@ -210,6 +217,22 @@ BOOST_AUTO_TEST_CASE(a_server_whose_address_nobody_reads_is_ended) {
   BOOST_TEST(WEXITSTATUS(outcome.status) == 1);
   for (const auto& entry : std::filesystem::directory_iterator(sockets))
     BOOST_TEST(entry.path().extension() == ".portrait");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_ends_when_start_was_killed_before_its_answer) {
+  const linux::Pipe full = must(linux::make_pipe());
+  must(linux::set_nonblocking(full.writer));
+  const std::string page(4096, 'x');
+  while (::write(full.writer.get(), page.data(), page.size()) > 0) {
+  }
+  ::fcntl(full.writer.get(), F_SETFL, 0);  // start() waits for a reader of its answer
+  const int pid = begin(bootstrap(), full.writer, Fd());
+  BOOST_TEST(
+      comes_true([&] { return slurp(fmt::format("/proc/{0}/task/{0}/children", pid)) != ""; }));
+  BOOST_TEST(has_socket());
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  BOOST_TEST(comes_true([&] { return !has_socket(); }));
 }
 
 BOOST_AUTO_TEST_CASE(the_cgroup_of_a_shim_must_exist) {
