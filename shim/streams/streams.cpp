@@ -139,6 +139,15 @@ Result<void> Streams::start_logger(const StreamNames& names, const PipeOwner& ow
   return {};
 }
 
+void Streams::start_pipes() {
+  if (in_.ours) {
+    input_ = std::make_unique<Pump>(loop_, std::move(in_.outside), std::move(in_.ours), [] {});
+    input_->start();
+  }
+  for (End* end : {&out_, &err_})
+    if (end->ours) pump_out(std::move(end->ours), std::move(end->outside));
+}
+
 Result<void> Streams::start(UniqueFd terminal) {
   terminal_ = std::move(terminal);
   for (End* end : {&in_, &out_, &err_}) {
@@ -149,12 +158,7 @@ Result<void> Streams::start(UniqueFd terminal) {
       OCIRUN_TRY(linux::set_nonblocking(end->ours));
     }
   }
-  if (in_.ours) {
-    input_ = std::make_unique<Pump>(loop_, std::move(in_.outside), std::move(in_.ours), [] {});
-    input_->start();
-  }
-  for (End* end : {&out_, &err_})
-    if (end->ours) pump_out(std::move(end->ours), std::move(end->outside));
+  start_pipes();  // of the terminal
   if (running_outputs_ == 0 && !has_logger()) drained_.give();
   return {};
 }

@@ -40,8 +40,11 @@ class Streams : public std::enable_shared_from_this<Streams> {
 
   /// Descriptors 0, 1 and 2 for the runtime, which passes them on to the process.
   std::vector<Fd> for_runtime() const { return {in_.theirs, out_.theirs, err_.theirs}; }
-  /// Begins to move bytes, and closes the process's ends. `terminal`: the master of the process's
-  /// terminal, if it has one.
+  /// Begins to move the bytes of pipes. Called before the runtime runs: its errors may be longer
+  /// than a pipe holds.
+  void start_pipes();
+  /// Closes the process's ends, when the runtime has passed them on. `terminal`: the master of the
+  /// process's terminal, whose bytes are moved from now on; -1: none.
   Result<void> start(UniqueFd terminal);
   /// Called when the client has no more input. What the client has written before still reaches the
   /// process.

@@ -109,7 +109,7 @@ Async<Answer> Tasks::create(Payload payload) {
   }
   if (made) made = co_await make(container);
   if (!made) {
-    if (container->init->pid != 0) {
+    if (container->is_made_here) {
       std::vector<std::string> words{"delete", "--force", id};
       ignore(co_await container->runtime.run(std::move(words)));
     }
@@ -132,6 +132,9 @@ Async<Result<void>> Tasks::make(ContainerPointer container) {
   const Result<void> opened = co_await open_streams(container, container->init);
   if (!opened) co_return opened;
   if (!container->checkpoint.empty()) co_return Result<void>();  // Start restores it
+  // A container of this id that is there already is somebody else's.
+  const std::string state = fmt::format("{}/{}", container->runtime.choice().root, container->id);
+  container->is_made_here = is_missing(linux::sys::fstatat(Fd{AT_FDCWD}, state.c_str()));
   std::vector<std::string> words{"create", "--bundle", container->bundle};
   if (container->options.no_pivot_root) words.emplace_back("--no-pivot");
   if (container->options.no_new_keyring) words.emplace_back("--no-new-keyring");
@@ -172,6 +175,7 @@ Async<Result<void>> Tasks::run_process(ContainerPointer container, ProcessPointe
     words.insert(words.end(), {"--console-socket", console->path()});
   }
   words.insert(words.end(), {"--pid-file", pid_file, container->id});
+  process->streams->start_pipes();
   const Children::Memory memory(children_);  // the process may end before its pid is known
   std::vector<Fd> descriptors = process->streams->for_runtime();
   const Result<void> done = co_await container->runtime.run(std::move(words), descriptors);

@@ -146,6 +146,21 @@ BOOST_AUTO_TEST_CASE(input_comes_from_a_file_and_ends_with_it) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(more_than_a_pipe_holds_is_moved_before_the_process_has_started) {
+  const std::string bytes = unlike_bytes(190'000);
+  run([&] -> Async<> {
+    names.err = "file://" + (scratch / "log");
+    co_await open();
+    streams->start_pipes();
+    co_await write_slowly(err, bytes);
+    err.reset();
+    must(streams->start(UniqueFd()));
+    co_await drains();
+    const std::string logged = slurp(scratch / "log");
+    BOOST_TEST((logged == bytes));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(output_is_appended_to_files) {
   run([&] -> Async<> {
     names.out = "file://" + scratch.file("out", "before ");
