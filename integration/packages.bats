@@ -153,6 +153,16 @@ in_root() {
   output_mentions "entered by the older version"
 }
 
+@test "packages: a container outlives an upgrade of its shim: the old server goes on, and each version removes what the other has left" {
+  mkdir "$TMP/opt"
+  upgrade_to() { rm -rf "$TMP/new" && for file in "$1"/ocirun_*.deb "$1"/ocirun-shim_*.deb; do dpkg-deb -x "$file" "$TMP/new"; done && cp -r --remove-destination "$TMP/new/." "$TMP/opt"; }
+  export -f upgrade_to
+  export UPGRADE="upgrade_to $PACKAGES-newer" DOWNGRADE="upgrade_to $PACKAGES" TMP
+  upgrade_to "$PACKAGES"
+  run python3 "$LIB/shim-scene" upgraded "$TMP/opt/usr/bin/containerd-shim-ocirun-v2" "$TMP/opt/usr/sbin/ocirun" "$ROOT" "$BUNDLE" "$ID"
+  succeeds
+}
+
 @test "packages: a record of a newer version is refused with a sentence, and delete --force removes the container" {
   in_root '
     dpkg -i /packages/ocirun_*.deb >/dev/null
