@@ -33,7 +33,7 @@ std::vector<std::uint32_t> parse_pids(std::string_view text) {
 }  // namespace
 
 Async<Answer> Tasks::state(Payload payload) {
-  const auto target = find_named(payload);
+  const auto target = find_created(payload);
   if (!target) co_return std::unexpected(target.error());
   const Process& process = *target->process;
   Shim__Timestamp exited = timestamp_of(process.end.at);
@@ -55,7 +55,7 @@ Async<Answer> Tasks::state(Payload payload) {
 }
 
 Async<Answer> Tasks::pids(Payload payload) {
-  const auto target = find_named(payload);
+  const auto target = find_created(payload);
   if (!target) co_return std::unexpected(target.error());
   const ContainerPointer& container = target->container;
   // containerd takes a task without processes for a leak, and loses the exit status of its init.
@@ -91,7 +91,7 @@ Async<Answer> Tasks::pids(Payload payload) {
 }
 
 Async<Answer> Tasks::wait(Payload payload) {
-  const auto target = find_named(payload);
+  const auto target = find_created(payload);
   if (!target) co_return std::unexpected(target.error());
   const ProcessPointer process = target->process;
   co_await process->ended;
@@ -103,7 +103,7 @@ Async<Answer> Tasks::wait(Payload payload) {
 }
 
 Async<Answer> Tasks::stats(Payload payload) {
-  const auto target = find_named(payload);
+  const auto target = find_created(payload);
   if (!target) co_return std::unexpected(target.error());
   const Container& container = *target->container;
   if (!container.cgroup || container.init->ended.is_given())
@@ -119,7 +119,7 @@ Async<Answer> Tasks::stats(Payload payload) {
 }
 
 Async<Answer> Tasks::connect(Payload payload) {
-  const auto target = find_named(payload);
+  const auto target = find_created(payload);
   if (!target) co_return std::unexpected(target.error());
   auto response = new_message<Shim__ConnectResponse>();
   response.shim_pid = static_cast<std::uint32_t>(::getpid());

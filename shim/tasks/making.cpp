@@ -119,6 +119,7 @@ Async<Answer> Tasks::create(Payload payload) {
     give_up(*container->init);
     co_return answer_with(Code::kUnknown, "OCI runtime create failed: {}", made.error().message());
   }
+  container->is_created = true;
   publish_create(*container, given);
   co_return pid_response(*container->init);
 }

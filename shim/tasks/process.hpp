@@ -50,6 +50,7 @@ struct Container {
   RuntimeOptions options;
   bool has_mounts = false;    // the shim mounts the root filesystem, from mounts of containerd
   bool has_own_pids = true;   // the kernel ends all processes when init ends
+  bool is_created = false;    // Create has succeeded
   bool is_made_here = false;  // the runtime knew no container of this id before Create
   std::shared_ptr<Process> init;
   std::map<std::string, std::shared_ptr<Process>> execs;

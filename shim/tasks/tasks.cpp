@@ -54,6 +54,16 @@ Tasks::Found<Tasks::Target> Tasks::find_named(const Payload& payload) const {
   return find((*request)->id, (*request)->exec_id);
 }
 
+/// As find_named(). A task is found when Create has succeeded: before, its pid is not known, and
+/// who asks for the pid once, as the kubelet does, would never get it.
+Tasks::Found<Tasks::Target> Tasks::find_created(const Payload& payload) const {
+  auto target = find_named(payload);
+  if (target && !target->container->is_created)
+    return answer_with(Code::kNotFound, "the task {} is not created yet: not found",
+                       target->container->id);
+  return target;
+}
+
 /// Whether the shim still has the process: the process may have been deleted while a call waited
 /// for the gate of the container, and another process may have its id.
 bool Tasks::is_current(const Container& container, const Process& process) const {

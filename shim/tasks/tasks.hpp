@@ -97,6 +97,7 @@ class Tasks {
   Found<ContainerPointer> find(const std::string& id) const;
   Found<Target> find(const std::string& id, const std::string& exec_id) const;
   Found<Target> find_named(const Payload& payload) const;
+  Found<Target> find_created(const Payload& payload) const;
   std::string next_console_path();
 
   Loop& loop_;
