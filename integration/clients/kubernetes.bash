@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The check list of Kubernetes: a control plane and two nodes, whose kubelets call the runtime through containerd's CRI. The cluster has
-# two RuntimeClasses, runc and the runtime under test: each check runs once with each, in a Kubernetes namespace of that name. Then
-# thirty pods are started with each class by turns, twice.
+# a RuntimeClass for runc, for the runtime under test, and for this runtime with its own shim if the shim lies beside the runtime: each check
+# runs once with each class, in a Kubernetes namespace of that name. Then thirty pods are started with each class by turns, twice.
 ENGINE=kubernetes
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=integration/clients/lib.bash
@@ -26,6 +26,8 @@ mkdir "$WORK/bin" && ln -s "$RUNTIME" "$WORK/bin/$RUNTIME_NAME"
 export PATH=$PROGRAMS:$WORK/bin:$PATH HOME=$WORK # kubectl keeps a cache in the home
 IMAGE=localhost/busybox:1 # not :latest, which a kubelet would pull
 CLASSES=(runc "$RUNTIME_NAME")
+SHIM=${RUNTIME%/*}/containerd-shim-ocirun-v2
+[[ ! -x $SHIM ]] || CLASSES+=("$RUNTIME_NAME-shim")
 [[ $RUNTIME_NAME != runc ]] || { echo "kubernetes compares with runc by itself" && end_list && exit; }
 
 # --- functions ---------------------------------------------------------------------------------------------
@@ -93,10 +95,10 @@ check "two nodes are ready" start_nodes
 if [[ $FAILED != 0 ]]; then stop_nodes; end_list; exit 1; fi
 
 make_class() {
-  if [[ $CLASS == runc ]]; then
-    kubectl apply -f - <<<'{"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "runc"}, "handler": "runc"}'
-  else
+  if [[ $CLASS == "$RUNTIME_NAME" ]]; then
     from_page KUBERNETES 2 | kubectl apply -f -
+  else
+    kubectl apply -f - <<<"{\"apiVersion\": \"node.k8s.io/v1\", \"kind\": \"RuntimeClass\", \"metadata\": {\"name\": \"$CLASS\"}, \"handler\": \"$CLASS\"}"
   fi && kubectl create namespace "$CLASS" && within 30 k get serviceaccount default
 }
 
@@ -137,7 +139,7 @@ for CLASS in "${CLASSES[@]}"; do
   check_nodes
   forget_cgroups
   RESULTS[$CLASS]="$((PASSED - ${before%,*})) passed, $((FAILED - ${before#*,})) failed"
-  # As in a comparison, the last line of the list counts only the runtime under test.
+  # As in a comparison, the last line of the list does not count runc.
   [[ $CLASS != runc ]] || PASSED=${before%,*} FAILED=${before#*,}
 done
 ENGINE=kubernetes

@@ -105,12 +105,16 @@ what_is_left() {
   local node
   for node in "${NODES[@]}"; do
     on_ctr "$node" containers list -q
-    on_node "$node" find /run/containerd/runc -mindepth 2 -maxdepth 2
+    on_node "$node" find /run/containerd/{runc,ocirun} -mindepth 2 -maxdepth 2
+    on_node "$node" find /run/containerd/s -type s
     on_node "$node" grep -E ' /(run/containerd|var/lib/kubelet/pods)/.* (overlay|tmpfs|proc|nsfs) ' /proc/mounts
   done
   pod_cgroups
   pgrep -a containerd-shim
 }
+
+# shim_memory: the proportional memory of all shims, in KiB.
+shim_memory() { pgrep containerd-shim | sed 's|.*|/proc/&/smaps_rollup|' | xargs cat | awk '$1 == "Pss:" {sum += $2} END {print sum}'; }
 
 # tell WHAT MICROSECONDS MICROSECONDS-OF-CPU
 tell() {
@@ -125,6 +129,7 @@ thirty() {
     began=${EPOCHREALTIME/./} used=$(cpu)
     deployment many 30 "$(sh_c 'trap "exit 0" TERM; sleep 1000 & wait')" && rolled_out many || exit 1
     tell "Ready" $((${EPOCHREALTIME/./} - began)) $(($(cpu) - used))
+    echo "kubernetes: thirty pods with $CLASS: their shims have $(shim_memory) KiB" >>"$WORK/figures"
     sleep 5
     began=${EPOCHREALTIME/./} used=$(cpu)
     k delete deployment many && within 180 has_pods many 0 || exit 1

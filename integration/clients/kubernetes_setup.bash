@@ -134,6 +134,14 @@ systemd_cgroup_options() {
   [[ $CGROUP_DRIVER != systemd ]] || printf '%s\n' 'SystemdCgroup = true' '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]' 'SystemdCgroup = true'
 }
 
+# shim_runtime: prints the table of a runtime with its own shim, if there is such a class.
+shim_runtime() {
+  [[ -x $SHIM ]] || return 0
+  shim_options >"$WORK/shim.toml"
+  printf '%s\n' "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.$RUNTIME_NAME-shim]" "runtime_type = \"$SHIM\"" \
+    "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.$RUNTIME_NAME-shim.options]" "ConfigPath = \"$WORK/shim.toml\""
+}
+
 # configure_node NODE: what ocirun needs comes from ocirun-engines(7), and so does the handler runc.
 configure_node() {
   local node=$1 memory
@@ -141,6 +149,7 @@ configure_node() {
   write_on_node "$node" /etc/containerd/config.toml <<END
 $(from_page CRI 1)
 $(systemd_cgroup_options)
+$(shim_runtime)
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "localhost/busybox:latest"
 restrict_oom_score_adj = true

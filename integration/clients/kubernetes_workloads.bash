@@ -15,11 +15,15 @@ scaled() { k scale deployment/"$1" --replicas="$2" && rolled_out "$1" && within 
 pods_of() { k get pods -l "app=$1" -o json; }
 has_pods() { [[ $(pods_of "$1" | jq '.items | length') == "$2" ]]; }
 
-# The shim writes the path of its runtime beside the bundle, or nothing if the configuration has no path.
+# runtime_of NODE ID: the path of the runtime, which the shim has written into the bundle; "" if containerd's configuration has no path.
+runtime_of() {
+  local bundle=/run/containerd/io.containerd.runtime.v2.task/k8s.io/$2
+  if [[ $CLASS == *-shim ]]; then on_node "$1" jq -r .runtime "$bundle/shim.json"; else on_node "$1" cat "$bundle/runtime"; fi
+}
 all_with_the_runtime() {
   local node id number=0
   while read -r node id; do
-    [[ $(on_node "$node" cat "/run/containerd/io.containerd.runtime.v2.task/k8s.io/$id/runtime") == "$1" ]] || { echo "$node $id" && return 1; }
+    [[ $(runtime_of "$node" "$id") == "$1" ]] || { echo "$node $id" && return 1; }
     number=$((number + 1))
   done < <(pods_of web | jq -r '.items[] | .spec.nodeName + " " + (.status.containerStatuses[].containerID | ltrimstr("containerd://"))')
   [[ $number == 10 ]]
