@@ -14,6 +14,8 @@ scene() { python3 "$LIB/shim-scene" "$1" "${OCIRUN%/*}/containerd-shim-ocirun-v2
 
 @test "shim: a task is found when it has a pid" { scene asked_during_create; }
 
+@test "shim: a Create that fails leaves nothing of its own, and what was there before" { scene refused_creates; }
+
 @test "shim: events that containerd has missed come when it is back" { scene containerd_is_away; }
 
 @test "shim: wrong requests are refused with containerd's codes, and the shim goes on" { scene wrong_requests; }

@@ -86,7 +86,7 @@ class ShimGround:
         config = json.loads((self.bundle / "sleeps.json").read_text())
         config["process"]["terminal"] = "Create-terminal" in self.command.calls
         (self.bundle / "config.json").write_text(json.dumps(config))
-        for left in ("address", "init.pid", "ocirun.json"):
+        for left in ("address", "init.pid", "shim.json"):
             (self.bundle / left).unlink(missing_ok=True)
         if self.command.before is None:
             return

@@ -22,7 +22,8 @@
 namespace ocirun::shim {
 namespace {
 
-constexpr std::chrono::seconds kRuntimePatience{4};
+// containerd waits five seconds for `delete`.
+constexpr std::chrono::seconds kRuntimePatience{4}, kServerPatience{1};
 constexpr std::uint32_t kKilled = 128 + SIGKILL;
 
 Result<void> delete_by_runtime(Fd bundle, const Arguments& arguments) {
@@ -38,7 +39,7 @@ Result<void> delete_by_runtime(Fd bundle, const Arguments& arguments) {
 void end_idle_server(const std::string& path) {
   auto loop = Loop::make();
   if (!loop) return;
-  ttrpc::Client client(*loop, path);
+  ttrpc::Client client(*loop, path, kServerPatience);
   go([](Loop& working, ttrpc::Client& asking) -> Async<> {
     std::string service = "containerd.task.v2.Task", method = "Shutdown";
     ignore(co_await asking.call(std::move(service), std::move(method), ""));

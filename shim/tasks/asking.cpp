@@ -118,8 +118,9 @@ Async<Answer> Tasks::stats(Payload payload) {
   co_return bytes_of(response);
 }
 
+// A containerd that was started anew asks this first, and takes an error for the end of the server.
 Async<Answer> Tasks::connect(Payload payload) {
-  const auto target = find_created(payload);
+  const auto target = find_named(payload);
   if (!target) co_return std::unexpected(target.error());
   auto response = new_message<Shim__ConnectResponse>();
   response.shim_pid = static_cast<std::uint32_t>(::getpid());

@@ -109,7 +109,7 @@ Async<Answer> Tasks::create(Payload payload) {
   }
   if (made) made = co_await make(container);
   if (!made) {
-    if (container->is_made_here) {
+    if (container->is_made_here || container->init->pid != 0) {
       std::vector<std::string> words{"delete", "--force", id};
       ignore(co_await container->runtime.run(std::move(words)));
     }

@@ -15,8 +15,6 @@
 namespace ocirun::shim::ttrpc {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
-
 std::string request(const std::string& service, const std::string& method,
                     std::string_view payload) {
   auto message = new_message<Shim__Request>();
@@ -28,8 +26,8 @@ std::string request(const std::string& service, const std::string& method,
 
 }  // namespace
 
-Client::Client(Loop& loop, const std::string& address)
-    : loop_(loop), path_(linux::without_unix_scheme(address)) {}
+Client::Client(Loop& loop, const std::string& address, Loop::Clock::duration patience)
+    : loop_(loop), path_(linux::without_unix_scheme(address)), patience_(patience) {}
 
 Result<void> Client::connect() {
   OCIRUN_TRY_ASSIGN(const sockaddr_un address, linux::unix_address(path_));
@@ -56,7 +54,7 @@ Async<Answer> Client::call(std::string service, std::string method, std::string 
     if (count > 0) unsent.erase(0, static_cast<std::size_t>(count));
     if (count >= 0 || errno == EINTR) continue;
     if (errno == EAGAIN) {
-      const bool has_room = co_await is_ready_within(loop_, socket_, EPOLLOUT, kPatience);
+      const bool has_room = co_await is_ready_within(loop_, socket_, EPOLLOUT, patience_);
       if (has_room) continue;
     }
     socket_.reset();
@@ -80,7 +78,7 @@ Async<Answer> Client::call(std::string service, std::string method, std::string 
 }
 
 Async<std::optional<Frame>> Client::answer_to(std::uint32_t stream) {
-  const auto until = Loop::Clock::now() + kPatience;
+  const auto until = Loop::Clock::now() + patience_;
   for (;;) {
     while (auto frame = reader_.next())
       if (frame->header.stream == stream) co_return frame;

@@ -13,10 +13,11 @@ namespace ocirun::shim::ttrpc {
 class Client {
  public:
   /// `address` is the path of a socket, with or without "unix://".
-  Client(Loop& loop, const std::string& address);
+  Client(Loop& loop, const std::string& address,
+         Loop::Clock::duration patience = std::chrono::seconds(10));
 
-  /// Waits for the answer, at most 10 s. Code::kUnavailable: the server is away, does not answer,
-  /// or has closed the connection.
+  /// Waits for the answer, at most `patience`. Code::kUnavailable: the server is away, does not
+  /// answer, or has closed the connection.
   Async<Answer> call(std::string service, std::string method, std::string payload);
 
  private:
@@ -26,6 +27,7 @@ class Client {
 
   Loop& loop_;
   std::string path_;
+  Loop::Clock::duration patience_;
   UniqueFd socket_;
   FrameReader reader_;
   std::uint32_t next_stream_ = 1;
