@@ -1,7 +1,6 @@
 #include "shim/start/start.hpp"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
+#include "linux/base/message_socket.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
@@ -43,31 +43,30 @@ void leave_starter(const Setup& setup, const Log& log, Fd null, Fd starter) {
   ::signal(SIGPIPE, SIG_IGN);      // containerd may leave while the server writes
 }
 
-/// Waits for a byte. Returns false if the other end of the channel is closed.
-bool receive_go(Fd channel) {
-  char byte = 0;
-  ssize_t count = 0;
-  do count = ::recv(channel.value, &byte, 1, 0);
-  while (count < 0 && errno == EINTR);
-  return count == 1;
+constexpr std::uint8_t kGo = 1;  // the only message between `start` and the server
+
+/// Waits for a message. Returns false if the other end of the channel is closed.
+bool receive_go(const linux::MessageSocket& channel) {
+  const auto packet = channel.receive();
+  return packet && !packet->end_of_stream;
 }
-bool send_go(Fd channel) { return ::send(channel.value, "g", 1, MSG_NOSIGNAL) == 1; }
 
 /// Becomes the listener of the socket, and waits until the starting process has given containerd
 /// the address. Errors: the starting process has ended before, so that containerd knows no server.
-Result<void> begin(Fd socket, Fd starter) {
+Result<void> begin(Fd socket, const linux::MessageSocket& starter) {
   OCIRUN_TRY(listen_as_server(socket));
-  if (!send_go(starter) || !receive_go(starter))
-    return refuse("`start` has ended before its answer");
+  OCIRUN_TRY(starter.send(kGo));
+  if (!receive_go(starter)) return refuse("`start` has ended before its answer");
   return {};
 }
 
 /// The whole life of a server.
-[[noreturn]] void live(Setup setup, const Log& log, ServerWork work, Fd null, UniqueFd starter) {
-  leave_starter(setup, log, null, starter);
+[[noreturn]] void live(Setup setup, const Log& log, ServerWork work, Fd null,
+                       linux::MessageSocket starter) {
+  leave_starter(setup, log, null, starter.fd());
   const std::string path = setup.socket_path;
   Result<void> served = begin(setup.socket, starter);
-  starter.reset();
+  starter.close();
   if (served)
     served = linux::within_memory([&] { return work(std::move(setup), log); });
   else
@@ -77,23 +76,21 @@ Result<void> begin(Fd socket, Fd starter) {
   ::_exit(served ? 0 : 1);
 }
 
-/// A server that was forked. It sends a byte when it listens, and begins when it gets one. It ends
-/// if the channel is closed before.
+/// A server that was forked. It sends a message when it listens, and begins when it gets one. It
+/// ends if the channel is closed before.
 struct Server {
   int pid = 0;
-  UniqueFd channel;
+  linux::MessageSocket channel;
 };
 
 Result<Server> fork_server(Setup setup, const Log& log, ServerWork work) {
   OCIRUN_TRY_ASSIGN(const UniqueFd null, linux::open_verified_null());
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return fail(errno, "make a channel to the server");
-  UniqueFd ours(ends[0]), theirs(ends[1]);
+  OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  auto& [ours, theirs] = ends;
   const int pid = ::fork();
   if (pid < 0) return fail(errno, "fork the server");
   if (pid == 0) {
-    ours.reset();
+    ours.close();
     live(std::move(setup), log, work, null, std::move(theirs));
   }
   return Server{pid, std::move(ours)};
@@ -116,11 +113,10 @@ Result<void> start_server(const StartInput& input, Setup setup, const Log& log, 
   auto answered = [&]() -> Result<void> {
     if (!receive_go(server.channel)) return refuse("the server has ended at once");
     OCIRUN_TRY(print_answer(input, path));
-    if (!send_go(server.channel)) return fail(errno, "let the server begin");
-    return {};
+    return server.channel.send(kGo);
   }();
   if (answered) return {};
-  server.channel.reset();  // ends the server
+  server.channel.close();  // ends the server
   ::waitpid(server.pid, nullptr, 0);
   return answered;
 }
