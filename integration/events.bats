@@ -109,7 +109,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   timeout 20 "$OCIRUN" --root "$ROOT" events --interval 1h "$ID" >"$TMP/events" 3>&- 4>&- &
   HELPERS+=($!)
   eventually printed stats 1
-  run ocirun exec "$ID" sh -c 'tail -c 100000000 /dev/zero'
+  run ocirun exec "$ID" sh -c "$(eats 100)"
   [[ $status != 0 ]] || fail_with_output
   eventually printed oom 1
   equal "$ID" "$(jq -r 'select(.type == "oom").id' "$TMP/events" | head -n 1)"
@@ -119,7 +119,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   needs_controller memory
   resources '{memory: {limit: 16777216, swap: 16777216}}'
   drop_namespace pid
-  script 'while [ ! -e /tmp/go ]; do sleep 0.1; done; exec tail -c 100000000 /dev/zero'
+  script "while [ ! -e /tmp/go ]; do sleep 0.1; done; exec $(eats 100)"
   create_and_start
   timeout 20 "$OCIRUN" --root "$ROOT" events --interval 1h "$ID" >"$TMP/events" 3>&- 4>&- &
   HELPERS+=($!)

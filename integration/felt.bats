@@ -7,7 +7,7 @@ resources() { config '.linux.resources += '"$1"; }
   needs_controller memory
   resources '{memory: {limit: 16777216}}'
   drop_namespace pid # with one the status is the same, but the count of OOM kills is gone once init is killed
-  script 'exec tail -c 100000000 /dev/zero'
+  script "exec $(eats 100)"
   run_container --keep
   exits 137
   [[ $(event memory memory.oom_control memory.events oom_kill) -ge 1 ]]
@@ -17,7 +17,7 @@ resources() { config '.linux.resources += '"$1"; }
 @test "R-11 a child that is killed for memory leaves the container running, and it is counted" {
   needs_controller memory
   resources '{memory: {limit: 16777216}}'
-  script 'tail -c 100000000 /dev/zero; echo $? >/said; exec sleep 1000'
+  script "$(eats 100); echo \$? >/said; exec sleep 1000"
   create_and_start
   eventually contains "$BUNDLE/rootfs/said" 137
   [[ $(event memory memory.oom_control memory.events oom_kill) -ge 1 ]]

@@ -67,7 +67,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
 
 @test "R-11 a container above its memory limit is killed, status and events say so, and the other one lives on" {
   needs_controller memory
-  document 'exec tail -c 100000000 /dev/zero' 'exec sleep 1000' '.apps[0].app.isolators = [memory("16Mi")]'
+  document "exec $(eats 100)" 'exec sleep 1000' '.apps[0].app.isolators = [memory("16Mi")]'
   run_pod --net none
   eventually ended_as "one 137 true, two null false"
   equal "was killed because its memory limit was reached" "$(says '.containers[0].reason')"
@@ -80,7 +80,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
 
 @test "R-11 an out-of-memory kill of a child is counted and told, and the program goes on" {
   needs_controller memory
-  document 'trap "" TERM; tail -c 100000000 /dev/zero | wc -c; tail -c 100000000 /dev/zero | wc -c; exec sleep 1000' 'exec sleep 1000' \
+  document "trap '' TERM; $(eats 100); $(eats 100); exec sleep 1000" 'exec sleep 1000' \
     '.apps[0].app.isolators = [memory("16Mi")]'
   run_pod --net none
   counted() { [[ $(says '[.containers[].oomKills] | join(" ")') == "2 0" ]]; }
@@ -95,7 +95,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
 
 @test "R-11 the memory limit of a pod is felt by its containers together" {
   needs_controller memory
-  document 'sleep 1; exec tail -c 40000000 /dev/zero' 'sleep 1; exec tail -c 40000000 /dev/zero' '.isolators = [memory("48Mi")]'
+  document "sleep 1; exec $(eats 40)" "sleep 1; exec $(eats 40)" '.isolators = [memory("48Mi")]'
   run_pod --net none
   # Each container alone stays below the limit. The kernel may kill both: the second before the memory of the first is free.
   killed() { [[ $(says '[.containers[] | select(.oomKilled and .exitCode == 137)] | length') == [12] ]]; }

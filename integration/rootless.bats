@@ -288,7 +288,7 @@ throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
   user update --memory 16m --pids-limit 16 "$ID"
   in_box limited memory memory.limit_in_bytes=16777216 memory.max=16777216
   in_box limited pids pids.max=16 pids.max=16
-  run from_inside exec "$ID" tail -c 100000000 /dev/zero
+  run from_inside exec "$ID" sh -c "exec $(eats 100)"
   exits 137
   [[ $(in_box event memory memory.oom_control memory.events oom_kill) -ge 1 ]]
   from_inside exec --detach "$ID" sh -c 'while :; do :; done' </dev/null >"$TMP/output" 2>&1 3>&- 4>&-

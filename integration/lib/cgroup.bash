@@ -69,3 +69,7 @@ event() { limit "$1" "$2" "$3" | sed -n "s/^$4 //p" | grep . || echo 0; }
 # freeze PATH, unfreeze PATH
 freeze() { if pure_v2; then echo 1 >"/sys/fs/cgroup/$1/cgroup.freeze"; else echo FROZEN >"/sys/fs/cgroup/freezer/$1/freezer.state"; fi; }
 unfreeze() { if pure_v2; then echo 0 >"/sys/fs/cgroup/$1/cgroup.freeze"; else echo THAWED >"/sys/fs/cgroup/freezer/$1/freezer.state"; fi; }
+
+# eats MB: prints a command of sh that takes so many megabytes and keeps them. Its own code writes them: in User-Mode Linux a read(2) that
+# meets the memory limit of a cgroup in the middle of its buffer makes the kernel panic.
+eats() { printf %s "awk 'BEGIN { s = sprintf(\"%1000000s\", \"\"); while (i < $1) a[i++] = s i; system(\"sleep 1000\") }'"; }
