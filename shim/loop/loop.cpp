@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 namespace ocirun::shim {
@@ -109,16 +108,19 @@ void Notice::give() {
 
 Async<bool> is_ready_within(Loop& loop, Fd descriptor, std::uint32_t events,
                             Loop::Clock::duration patience) {
-  const auto told = std::make_shared<Notice>(loop);  // the timer may outlive this coroutine
-  bool is_ready = false;
-  const auto watched = loop.watch(descriptor, events, [&is_ready, told](std::uint32_t) {
+  Notice told(loop);
+  bool is_ready = false, is_late = false;
+  const auto watched = loop.watch(descriptor, events, [&](std::uint32_t) {
     is_ready = true;
-    told->give();
+    told.give();
   });
   if (!watched) co_return false;
-  loop.after(patience, [told] { told->give(); });
-  Notice& notice = *told;
-  co_await notice;
+  const auto timer = loop.after(patience, [&] {
+    is_late = true;
+    told.give();
+  });
+  co_await told;
+  if (!is_late) loop.cancel(timer);
   loop.forget(descriptor);
   co_return is_ready;
 }

@@ -41,10 +41,13 @@ class Loop {
   void post(std::coroutine_handle<> coroutine) {
     post([coroutine] { coroutine.resume(); });
   }
+  using Timers = std::multimap<Clock::time_point, std::function<void()>>;
   /// Calls `what` once after `delay`.
-  void after(Clock::duration delay, std::function<void()> what) {
-    timers_.emplace(Clock::now() + delay, std::move(what));
+  Timers::iterator after(Clock::duration delay, std::function<void()> what) {
+    return timers_.emplace(Clock::now() + delay, std::move(what));
   }
+  /// Takes back a call that has not come yet.
+  void cancel(Timers::iterator timer) { timers_.erase(timer); }
 
   /// Works until stop(). Errors: those of epoll_wait(2).
   Result<void> run();
@@ -65,7 +68,7 @@ class Loop {
   std::unordered_map<int, Watch> watches_;
   std::uint64_t next_serial_ = 0;
   std::deque<std::function<void()>> posted_;
-  std::multimap<Clock::time_point, std::function<void()>> timers_;
+  Timers timers_;
   bool stopped_ = false;
 };
 

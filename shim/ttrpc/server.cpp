@@ -149,7 +149,8 @@ void Server::accept() {
   if (!client) {  // the client has left, or waits until a descriptor is free for it
     if (errno != EMFILE && errno != ENFILE) return;
     loop_.forget(socket_);
-    return loop_.after(kPauseWithoutDescriptors, [this] { ignore(start()); });
+    loop_.after(kPauseWithoutDescriptors, [this] { ignore(start()); });
+    return;
   }
   auto connection = std::make_shared<Connection>(*this, std::move(client));
   if (connection->start()) connections_.insert(std::move(connection));
