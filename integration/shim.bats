@@ -38,6 +38,8 @@ scene() { python3 "$LIB/shim-scene" "$1" "${OCIRUN%/*}/containerd-shim-ocirun-v2
 
 @test "shim: delete leaves nothing of a shim that was killed, whenever it was" { scene killed; }
 
+@test "shim: delete ends a server without tasks that containerd does not know, and no other" { scene idle_servers; }
+
 # faults/shims.py has the calls and the checks. OCIRUN_FAULTS_STRIDE=1 takes all of some six thousand points.
 @test "shim: delete leaves nothing, and the server nothing undone, at whichever system call the shim, its runtime or its client is killed" {
   [[ $(uname -m) == x86_64 ]] || skip "the injector knows x86-64 only"

@@ -35,28 +35,30 @@ Result<void> delete_by_runtime(Fd bundle, const Arguments& arguments) {
 }
 
 /// Ends the server of the socket if it has no task: `start` may have been killed before containerd
-/// knew the server.
-void end_idle_server(const std::string& path) {
+/// knew the server. The server ignores the request if it waits for the first task of another id.
+void end_idle_server(const std::string& path, const std::string& id) {
   auto loop = Loop::make();
   if (!loop) return;
   ttrpc::Client client(*loop, path, kServerPatience);
-  go([](Loop& working, ttrpc::Client& asking) -> Async<> {
+  auto request = new_message<Shim__ShutdownRequest>();
+  request.id = in_message(id);
+  go([](Loop& working, ttrpc::Client& asking, std::string payload) -> Async<> {
     std::string service = "containerd.task.v2.Task", method = "Shutdown";
-    ignore(co_await asking.call(std::move(service), std::move(method), ""));
+    ignore(co_await asking.call(std::move(service), std::move(method), std::move(payload)));
     working.stop();
-  }(*loop, client));
+  }(*loop, client, bytes_of(request)));
   ignore(loop->run());
 }
 
 /// Removes the socket of a server that has ended, and the server's scratch files. The path of the
 /// socket is in the file `address` of the bundle.
-Result<void> remove_socket(Fd bundle) {
+Result<void> remove_socket(Fd bundle, const std::string& id) {
   constexpr std::size_t kMostAddress = 4096;
   OCIRUN_TRY_ASSIGN(const std::string address,
                     linux::read_file(bundle, "address", kMostAddress, O_NOFOLLOW));
   const std::string path(linux::without_unix_scheme(address));
   if (!path.starts_with('/')) return refuse("{} is no path", path);
-  end_idle_server(path);
+  end_idle_server(path, id);
   return remove_dead_socket(path);
 }
 
@@ -83,7 +85,7 @@ Result<void> delete_container(const Arguments& arguments) {
   auto unmounted = unmount_rootfs(arguments.bundle + "/rootfs");
   if (!deleted) return deleted;
   OCIRUN_TRY(std::move(unmounted));
-  if (bundle) ignore(remove_socket(*bundle));
+  if (bundle) ignore(remove_socket(*bundle, arguments.id));
   return linux::write_all(Fd{STDOUT_FILENO}, response);
 }
 

@@ -20,6 +20,17 @@ Async<ttrpc::Answer> answer(Tasks& tasks, const Log& log, std::string service, s
   co_return given;
 }
 
+/// Stops the loop after `patience` if no client is connected then, and no task was ever made. Asks
+/// again after `patience` while a client is connected.
+void end_if_idle(Loop& loop, const Tasks& tasks, const ttrpc::Server& server,
+                 std::chrono::milliseconds patience) {
+  loop.after(patience, [&loop, &tasks, &server, patience] {
+    if (tasks.had_any()) return;
+    if (!server.has_clients()) return loop.stop();
+    end_if_idle(loop, tasks, server, patience);
+  });
+}
+
 }  // namespace
 
 Result<void> serve(Setup setup, const Log& log) {
@@ -27,13 +38,14 @@ Result<void> serve(Setup setup, const Log& log) {
   OCIRUN_TRY_ASSIGN(const auto children, Children::make(loop));
   Publisher publisher(loop, setup.events_address, setup.container_namespace);
   Tasks tasks(loop, *children, publisher,
-              {scratch_prefix(setup.socket_path), setup.container_namespace});
+              {scratch_prefix(setup.socket_path), setup.container_namespace, setup.id});
   ttrpc::Server server(loop, std::move(setup.socket),
                        [&](std::string service, std::string method, std::string payload) {
                          return answer(tasks, log, std::move(service), std::move(method),
                                        std::move(payload));
                        });
   OCIRUN_TRY(server.start());
+  end_if_idle(loop, tasks, server, setup.idle_patience);
   return loop.run();
 }
 

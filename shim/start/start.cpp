@@ -146,6 +146,7 @@ Result<void> start(const Arguments& arguments, ServerWork work) {
                               {.socket = std::move(socket),
                                .socket_path = path,
                                .container_namespace = arguments.container_namespace,
+                               .id = arguments.id,
                                .events_address = input.events_address},
                               Log(open_log(bundle), input.debug), work);
   if (!started) ignore(remove_dead_socket(path));

@@ -150,8 +150,13 @@ Async<Answer> Tasks::close_io(Payload payload) {
   co_return "";
 }
 
-Async<Answer> Tasks::shut_down(Payload) {
-  if (containers_.empty() && !std::exchange(is_stopping_, true)) go(stop_later());
+// A shim that waits for its first task ends for nobody but the caller of that task: the `delete` of
+// another container of the pod may come late, and mean an earlier server.
+Async<Answer> Tasks::shut_down(Payload payload) {
+  const auto request = Received<Shim__ShutdownRequest>::read(payload);
+  if (!request) co_return answer_with(Code::kInvalidArgument, "this is no ShutdownRequest");
+  const bool is_meant = had_any_ || (*request)->id == place_.first_id;
+  if (is_meant && containers_.empty() && !std::exchange(is_stopping_, true)) go(stop_later());
   co_return "";
 }
 

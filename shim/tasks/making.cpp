@@ -93,6 +93,7 @@ Async<Answer> Tasks::create(Payload payload) {
   container->init->names = {
       .in = given.in, .out = given.out, .err = given.err, .terminal = given.terminal != 0};
   containers_.emplace(id, container);
+  had_any_ = true;
   const Gate::Pass pass = co_await container->gate.enter();
   container->has_mounts = given.n_rootfs != 0;
   Result<void> made;

@@ -19,9 +19,10 @@ namespace ocirun::shim {
 class Tasks {
  public:
   /// Where the shim works: how the paths of its scratch files begin (sockets for terminals, logs of
-  /// the runtime), and containerd's namespace.
+  /// the runtime), containerd's namespace, and the id of the container that the shim is started
+  /// for.
   struct Place {
-    std::string scratch_prefix, container_namespace;
+    std::string scratch_prefix, container_namespace, first_id;
   };
 
   Tasks(Loop& loop, Children& children, Publisher& publisher, Place place)
@@ -29,6 +30,8 @@ class Tasks {
 
   /// Answers one call. Failures have the codes that containerd compares.
   Async<ttrpc::Answer> answer(std::string service, std::string method, std::string payload);
+  /// Whether a Create was ever accepted.
+  bool had_any() const { return had_any_; }
 
  private:
   using Payload = std::string;
@@ -106,7 +109,7 @@ class Tasks {
   Place place_;
   std::map<std::string, ContainerPointer> containers_;
   unsigned long next_console_ = 0;
-  bool is_stopping_ = false;
+  bool had_any_ = false, is_stopping_ = false;
 };
 
 }  // namespace ocirun::shim

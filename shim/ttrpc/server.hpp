@@ -29,6 +29,7 @@ class Server {
 
   /// Begins to accept. Errors: those of Loop::watch().
   Result<void> start();
+  bool has_clients() const { return !connections_.empty(); }
 
  private:
   class Connection;
