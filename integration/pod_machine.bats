@@ -95,7 +95,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
 
 @test "R-11 the memory limit of a pod is felt by its containers together" {
   needs_controller memory
-  document "sleep 1; exec $(eats 40)" "sleep 1; exec $(eats 40)" '.isolators = [memory("48Mi")]'
+  document "sleep 1; exec $(eats 18)" "sleep 1; exec $(eats 18)" '.isolators = [memory("24Mi")]'
   run_pod --net none
   # Each container alone stays below the limit. The kernel may kill both: the second before the memory of the first is free.
   killed() { [[ $(says '[.containers[] | select(.oomKilled and .exitCode == 137)] | length') == [12] ]]; }
