@@ -15,6 +15,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/interpreter.hpp"
@@ -236,7 +237,10 @@ Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule, const Co
   for (std::size_t index = 0; index < list.size(); ++index) {
     const std::string name =
         fmt::format("{} hook #{} ({})", config_name(kind), index, list[index].path.string());
-    auto outcome = run_hook(list[index], name, context);
+    auto outcome = [&] {
+      const linux::timeline::ProgramSpan program("hook", name);
+      return run_hook(list[index], name, context);
+    }();
     if (outcome) continue;
     outcome.error().within(fmt::format("{} {}", kHookFailure, name));
     if (rule == FailureRule::kAbort) return outcome;

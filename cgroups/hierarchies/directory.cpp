@@ -15,6 +15,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
@@ -150,6 +151,7 @@ std::string Directory::read_or_empty(const std::string& file) const {
 
 Result<void> Directory::write(const std::string& file, std::string_view value) const {
   OCIRUN_TRY_ASSIGN(const UniqueFd fd, open_file(file, O_WRONLY));
+  const linux::timeline::Call call("write", file);
   if (auto done = linux::sys::write_once(fd, value); !done)
     return fail(done.error().number(), "write {} to {}/{}", value, path_, file);
   return {};

@@ -10,37 +10,26 @@
 #include <limits>
 #include <system_error>
 
+#include "linux/base/outcome.hpp"
 #include "linux/base/outer_filter.hpp"
+#include "linux/base/timeline.hpp"
 
 namespace ocirun::linux::sys {
+
+using timeline::Call;
+
 namespace {
 
 constexpr unsigned kStatxMountIdUnique = 0x4000;  // STATX_MNT_ID_UNIQUE
 
 /// Repeats the call while it fails with EINTR.
-template <typename Call>
-auto retry(Call call) {
-  decltype(call()) value;
+template <typename Try>
+auto retry(Try attempt) {
+  decltype(attempt()) value;
   do {
-    value = call();
+    value = attempt();
   } while (value < 0 && errno == EINTR);
   return value;
-}
-
-Result<void> checked(long value, std::string_view what) {
-  if (value < 0) return last_error(what);
-  return {};
-}
-
-/// `value` is what `call` has returned, which an outer seccomp filter may refuse.
-Result<void> allowed(long call, long value, std::string_view what) {
-  if (value < 0) return failed_call(call, what);
-  return {};
-}
-
-Result<UniqueFd> allowed_fd(long call, long value, std::string_view what) {
-  if (value < 0) return failed_call(call, what);
-  return UniqueFd(static_cast<int>(value));
 }
 
 Result<struct stat> stat_of(Fd directory, const char* name, int flags) {
@@ -88,12 +77,14 @@ Result<UniqueFd> open(const char* path, int flags, mode_t mode) {
 }
 
 Result<UniqueFd> openat(Fd directory, const char* path, int flags, mode_t mode) {
+  const Call call("openat", path);
   const int fd = retry([&] { return ::openat(directory.value, path, flags | O_CLOEXEC, mode); });
   if (fd < 0) return fail(errno, "open {}", path);
   return UniqueFd(fd);
 }
 
 Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_t resolve) {
+  const Call call("openat2", path);
   open_how how{};
   how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
   how.resolve = resolve;
@@ -104,10 +95,12 @@ Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_
 }
 
 Result<void> mkdirat(Fd directory, const char* name, mode_t mode) {
+  const Call call("mkdirat", name);
   return checked(::mkdirat(directory.value, name, mode), "make directory");
 }
 
 Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device) {
+  const Call call("mknodat", name);
   return checked(::mknodat(directory.value, name, mode, device), "make node");
 }
 
@@ -116,6 +109,7 @@ Result<void> symlinkat(const char* target, Fd directory, const char* name) {
 }
 
 Result<void> unlinkat(Fd directory, const char* name, int flags) {
+  const Call call("unlinkat", name);
   return checked(::unlinkat(directory.value, name, flags), "remove");
 }
 
@@ -125,6 +119,7 @@ Result<void> linkat(Fd directory, const char* name, Fd new_directory, const char
 
 Result<void> renameat2(Fd directory, const char* name, Fd new_directory, const char* new_name,
                        unsigned flags) {
+  const Call call("renameat2", new_name);
   return checked(::renameat2(directory.value, name, new_directory.value, new_name, flags),
                  "rename");
 }
@@ -210,6 +205,7 @@ Result<void> removexattr(Fd file, const char* name) {
 }
 
 Result<void> syncfs(Fd file) {
+  const Call call("syncfs");
   return checked(::syncfs(file.value), "write the filesystem to its storage");
 }
 
@@ -245,68 +241,6 @@ Result<FilesystemInfo> fstatfs(Fd fd) {
                         static_cast<std::uint64_t>(info.f_flags)};
 }
 
-Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags) {
-  const long fd =
-      ::syscall(SYS_open_tree, directory.value, path, flags | static_cast<unsigned>(O_CLOEXEC));
-  if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-  return failed_call(SYS_open_tree,
-                     *path != '\0' ? fmt::format("open {}", path) : "clone the mount");
-}
-
-Result<void> move_mount(Fd mount, Fd target) {
-  return allowed(SYS_move_mount,
-                 ::syscall(SYS_move_mount, mount.value, "", target.value, "",
-                           MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH),
-                 "attach the mount");
-}
-
-Result<void> mount_setattr(Fd mount, unsigned flags, const mount_attr& attributes) {
-  return allowed(
-      SYS_mount_setattr,
-      ::syscall(SYS_mount_setattr, mount.value, "", flags | static_cast<unsigned>(AT_EMPTY_PATH),
-                &attributes, sizeof attributes),
-      "set mount attributes");
-}
-
-Result<UniqueFd> fsopen(const char* type) {
-  return allowed_fd(SYS_fsopen, ::syscall(SYS_fsopen, type, FSOPEN_CLOEXEC),
-                    "open the filesystem type");
-}
-
-Result<UniqueFd> fspick(Fd mount) {
-  return allowed_fd(SYS_fspick,
-                    ::syscall(SYS_fspick, mount.value, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH),
-                    "pick the filesystem");
-}
-
-Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const char* value) {
-  return allowed(SYS_fsconfig, ::syscall(SYS_fsconfig, filesystem.value, command, key, value, 0),
-                 "configure the filesystem");
-}
-
-// syscall(2) takes words: where these have 32 bits, an argument of 64 would take the place of two.
-Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes) {
-  return allowed_fd(
-      SYS_fsmount,
-      ::syscall(SYS_fsmount, filesystem.value, FSMOUNT_CLOEXEC, static_cast<unsigned>(attributes)),
-      "mount the filesystem");
-}
-
-Result<void> mount(const char* source, const char* target, const char* type, unsigned long flags,
-                   const char* data) {
-  return checked(::syscall(SYS_mount, source, target, type, flags, data), "mount");
-}
-
-Result<void> unmount(const char* target, int flags) {
-  if (::syscall(SYS_umount2, target, flags) < 0) return fail(errno, "unmount {}", target);
-  return {};
-}
-
-Result<void> pivot_root(const char* new_root, const char* put_old) {
-  return checked(::syscall(SYS_pivot_root, new_root, put_old), "pivot_root");
-}
-
-Result<void> chroot(const char* path) { return checked(::chroot(path), "chroot"); }
 Result<void> chdir(const char* path) {
   if (::chdir(path) < 0) return fail(errno, "chdir {}", path);
   return {};
@@ -320,6 +254,7 @@ constexpr std::size_t kReadSize = 4096;
 /// A read of nothing is the end of the file. So is a read that does not fill the buffer, once at
 /// least `size` bytes were read.
 Result<std::string> read_to_end(Fd fd, std::size_t limit, std::size_t size) {
+  const Call call("read");
   std::string text;
   char block[kReadSize];
   for (;;) {

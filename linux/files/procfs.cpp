@@ -10,6 +10,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/base/timeline.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -119,6 +120,7 @@ Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
 
 Result<void> Procfs::write(std::string_view path, std::string_view value) const {
   OCIRUN_TRY_ASSIGN(const UniqueFd file, open_file(path, O_WRONLY));
+  const timeline::Call call("write", path);
   return within(sys::write_once(file, value), "/proc/{}", path);
 }
 

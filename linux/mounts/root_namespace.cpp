@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 
 #ifndef OPEN_TREE_NAMESPACE
 #define OPEN_TREE_NAMESPACE 0x2  // Linux 7.0
@@ -35,6 +36,7 @@ Result<void> MountView::restore() const {
 }
 
 Result<void> enter_mount_namespace(Fd mount_namespace) {
+  const timeline::Call call("setns", "mnt");
   if (::setns(mount_namespace.value, CLONE_NEWNS) == 0) return {};
   return fail(errno, "enter the mount namespace");
 }

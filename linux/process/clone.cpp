@@ -15,6 +15,7 @@
 #include "linux/base/outer_filter.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 
 #ifndef CLONE_INTO_CGROUP
 #define CLONE_INTO_CGROUP 0x200000000ULL
@@ -52,6 +53,7 @@ Result<Child> clone_plainly(std::uint64_t flags) {
   const long pid = ::syscall(SYS_clone, word, nullptr, &pidfd, nullptr, nullptr);
 #endif
   if (pid < 0) return fail(errno, "clone");
+  if (pid == 0) timeline::mute();
   return child_of(pid, pidfd);
 }
 
@@ -113,7 +115,12 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = static_cast<std::uint64_t>(cgroup.value);
   }
-  const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
+  const long pid = [&] {
+    const timeline::Call call("clone3");
+    const long done = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
+    if (done == 0) timeline::mute();
+    return done;
+  }();
   if (pid >= 0) return child_of(pid, pidfd);
   // A filter may allow clone(2) and refuse clone3(2): that of an outer container, or the
   // container's own, under which the runtime starts a startContainer hook.
@@ -124,6 +131,7 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
 }
 
 Result<int> wait_for_child(int pid) {
+  const timeline::Wait wait("wait for the end of a process");
   for (;;) {
     int status = 0;
     if (::waitpid(pid, &status, __WALL) == pid) return status;

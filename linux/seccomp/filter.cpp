@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "linux/base/name_table.hpp"
+#include "linux/base/timeline.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -57,6 +58,7 @@ Result<UniqueFd> load_seccomp(const SeccompFilter& filter) {
   }
   const sock_fprog program{.len = static_cast<unsigned short>(filter.program.size()),
                            .filter = const_cast<sock_filter*>(filter.program.data())};
+  timeline::leave("load the seccomp filter");  // the filter may refuse the calls of a Span
   const long answer = seccomp(SECCOMP_SET_MODE_FILTER, flags, &program);
   if (answer < 0) {
     const int error = errno;
