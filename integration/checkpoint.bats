@@ -251,7 +251,7 @@ load lib/checkpoint
   exits 1 "does not exist"
 }
 
-@test "hooks run at a restore, the poststart hooks after the processes" {
+@test "hooks run at a restore, the poststart hooks after the processes; its timeline has them, and criu" {
   needs_criu
   counter
   config '.hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}], poststart: [{path: "/bin/sh", args: ["sh", "-c", $p]}]}' \
@@ -259,6 +259,10 @@ load lib/checkpoint
   run_counting
   ocirun checkpoint "$ID"
   : >"$TMP/hooks"
-  restore
+  restore --trace "$TMP/trace"
   equal "createRuntime poststart" "$(xargs <"$TMP/hooks")"
+  local step
+  for step in "read the images" "make the surroundings" "restore the processes" "poststart hooks" hook criu; do
+    jq -e --arg step "$step" 'any(.traceEvents[]; .ph == "X" and .name == $step)' "$TMP/trace" >/dev/null
+  done
 }

@@ -156,6 +156,7 @@ Result<int> run_restore(const Invocation& invocation) {
                     restore_container(invocation.options, invocation.log, request));
   container.directory.unlock();  // other commands may use the container while it runs
   if (detach) return 0;
+  finish(invocation.recording, invocation.log);
   OCIRUN_TRY_ASSIGN(const int status, attend(container.init, container.terminal));
   warn_of_oom(status, container.record, 0, invocation.log);
   OCIRUN_TRY(container.directory.lock(kLockPatience));

@@ -58,6 +58,7 @@ inline constexpr std::array kRestoreOptions{
     kConsoleSocket,
     kPidFile,
     kDetach,
+    kTrace,
     Option{"preserve-fds", 0, "N",
            "only 0: restored processes have the descriptors of their images"},
     Option{"no-pivot", 0, {}, "accepted for runc's sake; criu enters the root"},

@@ -16,6 +16,7 @@
 #include "criu/request/outside.hpp"
 #include "criu/request/prepared_sources.hpp"
 #include "criu/request/read_only_host.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "linux/seccomp/filter_bytes.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -134,6 +135,8 @@ Result<RestoredContainer> restore_processes(const RestoreInput& input, const std
   };
   const linux::CriuProcesses processes(input.procfs);
   Progress progress(Fd{STDERR_FILENO}, "restore " + made.request.id.string(), memory_restored);
+  linux::timeline::step("restore the processes");
+  const linux::timeline::ProgramSpan program_of_criu("criu", program);
   auto restored = talk_with_criu(
       launch, std::move(words), made.log, [&](auto& news) { return stages.pass(news); }, progress);
   auto container = stages.take();
@@ -203,17 +206,22 @@ Result<RestoredContainer> restore_into(Making& made, SavedContainer saved, const
 Result<CreatedContainer> restore_container(const GlobalOptions& options, const Log& log,
                                            const RestoreRequest& request) {
   OCIRUN_TRY(refuse_ordinary_user());
+  linux::timeline::step("read config.json");
   Making made{.options = options, .log = log, .request = request.create};
   OCIRUN_TRY_ASSIGN(made.document, read_document(request.create, log));
   OCIRUN_TRY(check_can_be_checkpointed(made.document.config));
+  linux::timeline::step("read the images");
   // Opens the images before anything is removed or made, because the paths may be wrong.
   OCIRUN_TRY_ASSIGN(SavedContainer saved, open_saved(request, made.document.config, log));
   OCIRUN_TRY_ASSIGN(const std::string criu, linux::find_criu(options.criu));
+  linux::timeline::step("make way");
   OCIRUN_TRY(make_way(options, request.create.id, log));
+  linux::timeline::step("make the surroundings");
   OCIRUN_TRY_ASSIGN(RestoredContainer restored,
                     restore_into(made, std::move(saved), criu, request));
   made.keep_net_devices();
   made.undo.commit();
+  linux::timeline::step("poststart hooks");
   if (auto started = run_poststart(*made.directory, made.record, log); !started) {
     destroy_after(started.error(), *made.directory, made.record, log);
     return std::unexpected(std::move(started).error());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bundle/cli/arguments.hpp"
+#include "bundle/documents/recording.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
@@ -33,6 +34,7 @@ struct Invocation {
   const Log& log;
   const Arguments& arguments;
   Inheritance inheritance;
+  bundle::Recording& recording;       // a command that waits for the program finishes it before
   std::string process_document = {};  // the text of the file of `exec --process`
 };
 
@@ -74,6 +76,15 @@ std::string version_text();
 /// prints them. Executes the program of `pod` for a line of `pod`. Never fails: "" instead.
 std::string complete_line(std::span<const std::string> words);
 
+/// Begins the timeline of a command that has the option --trace, if a file is given for it. The
+/// file is that of --trace, else one of its own in the directory $OCIRUN_TRACE, for engines, which
+/// pass no options on. Errors: --trace names no file that can be written. Where $OCIRUN_TRACE names
+/// no such directory, a warning says so, and there is no timeline.
+Result<bundle::Recording> begin_recording(const Command& command, const Arguments& arguments,
+                                          const Log& log);
+/// Writes the file. A file that cannot be written is a warning.
+void finish(bundle::Recording& recording, const Log& log);
+
 /// Runs the command of a command line; the body of main(). Returns the exit status.
 int run_command_line(int argc, char** argv);
 
@@ -93,6 +104,7 @@ Result<int> run_run(const Invocation&);
 Result<int> run_spec(const Invocation&);
 Result<int> run_start(const Invocation&);
 Result<int> run_state(const Invocation&);
+Result<int> run_trace(const Invocation&);
 Result<int> run_update(const Invocation&);
 Result<int> run_validate(const Invocation&);
 

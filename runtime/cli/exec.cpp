@@ -138,6 +138,7 @@ Result<int> run_exec(const Invocation& invocation) {
   OCIRUN_TRY_ASSIGN(const ExecutedProcess executed,
                     exec_process(container, config, request, invocation.log));
   if (detach) return 0;
+  finish(invocation.recording, invocation.log);
   OCIRUN_TRY_ASSIGN(const int status, attend(executed.child, executed.terminal));
   warn_of_oom(status, container.record(), executed.oom_kills_before, invocation.log);
   return status;

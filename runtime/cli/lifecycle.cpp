@@ -133,6 +133,7 @@ Result<int> run_run(const Invocation& invocation) {
     return std::unexpected(started.error());
   }
   if (detach) return 0;
+  finish(invocation.recording, invocation.log);
   OCIRUN_TRY_ASSIGN(const int status, attend(container.init, container.terminal,
                                              notifications ? &*notifications : nullptr));
   warn_of_oom(status, container.record, 0, invocation.log);

@@ -224,16 +224,20 @@ int run_words(int argc, char** argv) {
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
 
+  bundle::Recording recording;
   const auto outcome = linux::within_memory([&]() -> Result<int> {
     OCIRUN_TRY(arguments);
     OCIRUN_TRY(prepared);
+    OCIRUN_TRY_ASSIGN(recording, begin_recording(*command, *arguments, *log));
     log->debug(fmt::format("{} begins, state root {}", command->name, options->root.string()));
     return command->run({.options = *options,
                          .log = *log,
                          .arguments = *arguments,
                          .inheritance = prepared->inheritance,
+                         .recording = recording,
                          .process_document = prepared->process_document});
   });
+  finish(recording, *log);
   if (outcome) return *outcome;
   Error error = outcome.error();
   std::string what(command->name);

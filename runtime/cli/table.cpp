@@ -31,14 +31,21 @@ constexpr std::array kGlobalOptions{
     Option{"help", 'h', {}, "print this help"},
 };
 
-constexpr std::array kCreateOptions{kBundle,      kConsoleSocket, kPidFile,      kPidfdSocket,
-                                    kPreserveFds, kNoPivot,       kNoNewKeyring, kNoSubreaper};
+constexpr std::array kCreateOptions{kBundle,       kConsoleSocket, kPidFile,
+                                    kPidfdSocket,  kPreserveFds,   kNoPivot,
+                                    kNoNewKeyring, kNoSubreaper,   kTrace};
 constexpr std::array kRunOptions{
-    kBundle,       kConsoleSocket,
-    kPidFile,      kPidfdSocket,
-    kPreserveFds,  kNoPivot,
-    kNoNewKeyring, kNoSubreaper,
-    kDetach,       Option{"keep", 0, {}, "do not delete the container when its process has ended"}};
+    kBundle,
+    kConsoleSocket,
+    kPidFile,
+    kPidfdSocket,
+    kPreserveFds,
+    kNoPivot,
+    kNoNewKeyring,
+    kNoSubreaper,
+    kDetach,
+    kTrace,
+    Option{"keep", 0, {}, "do not delete the container when its process has ended"}};
 constexpr std::array kDeleteOptions{
     Option{"force", 'f', {}, "also a container that is not stopped; an unknown id is no error"}};
 constexpr std::array kExecOptions{
@@ -48,6 +55,7 @@ constexpr std::array kExecOptions{
     kPidfdSocket,
     kPreserveFds,
     kDetach,
+    kTrace,
     Option{"cwd", 0, "DIR", "working directory in the container"},
     Option{"env", 'e', "NAME=VALUE", "set a variable", Completes::kNothing, Times::kMany},
     Option{"tty", 't', {}, "allocate a terminal"},
@@ -74,6 +82,7 @@ constexpr std::array kPsOptions{
 constexpr std::array kSpecOptions{
     kBundle, Option{"rootless", 0, {}, "for a user without privileges"},
     Option{"upgrade", 0, "FILE", "print a 0.5 or 0.6 document in its 1.3 form", Completes::kFile}};
+constexpr std::array kTraceOptions{Option{"svg", 0, {}, "print a picture instead of a table"}};
 constexpr std::array kValidateOptions{kBundle};
 
 constexpr Operand kAnyContainer{Completes::kContainer};
@@ -162,6 +171,13 @@ constexpr std::array kCommands{
              {1, 1},
              {Operand{Completes::kContainer, can_kill}}},
             run_events},
+    Command{{"trace",
+             "FILE [FILE]",
+             "print a timeline that --trace has written, or compare two",
+             kTraceOptions,
+             {1, 2},
+             {Operand{Completes::kFile}, Operand{Completes::kFile}}},
+            run_trace},
     Command{{"spec", "", "write a config.json to start from", kSpecOptions, {0, 0}}, run_spec},
     Command{{"features", "", "print what this build implements as JSON", {}, {0, 0}}, run_features},
     Command{{"validate",

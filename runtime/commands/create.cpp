@@ -1,6 +1,7 @@
 #include "runtime/commands/create.hpp"
 
 #include "cgroups/open_cgroup.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -18,6 +19,9 @@
 #include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
+
+using linux::timeline::step;
+
 namespace {
 
 /// The steps of `create` that change the host. The first step claims the id, the last step detaches
@@ -31,20 +35,27 @@ class Creation {
   ~Creation() { made_.undo.run(); }  // undo steps use members of this class
 
   Result<CreatedContainer> run() {
+    step("claim the id");
     OCIRUN_TRY(made_.claim_id());  // from here on no other command uses the id
     OCIRUN_TRY(offer_notify_socket());
+    step("choose the cgroup");
     OCIRUN_TRY_ASSIGN(made_.place, choose_place(made_.options, made_.document.config,
                                                 made_.request.id.string(), made_.log));
+    step("record the intent");
     // The intent is written before any step outside the state directory: if `create` is killed,
     // `delete --force` reads the intent.
     OCIRUN_TRY(made_.record_intent());
+    step("plan init");
     OCIRUN_TRY(prepare_plan());  // makes start.sock, opens the namespaces to join
+    step("make the cgroup");
     OCIRUN_TRY(made_.make_cgroup());
     OCIRUN_TRY(open_cgroup());
     if (auto born = give_birth(); !born)
       return std::unexpected(explain_unmapped_root(
           name_limit(std::move(born).error(), *made_.place->cgroup, 0), made_.document.config));
+    step("record the container");
     OCIRUN_TRY(publish());  // from here on the container exists
+    step("let init go");
     OCIRUN_TRY(init_->detach());
     made_.keep_net_devices();  // init runs without ocirun now
     made_.undo.commit();
@@ -118,8 +129,10 @@ Result<void> Creation::give_birth() {
                                      .network_namespace = made_.network_namespace,
                                      .hooks_have_begun = made_.hooks_have_begun,
                                      .undo = made_.undo});
+  step("make init");
   OCIRUN_TRY(init_->spawn());
   made_.log.debug(fmt::format("cloned process {}", init_->pid()));
+  step("set the limits");
   OCIRUN_TRY(init_->apply_resources());  // meanwhile init runs in parallel, until init sends Ready
   made_.record.cgroup = made_.place->cgroup->record();
   // `delete --force` reads the mark if state.json and intent.json are damaged. `create` goes on if
@@ -128,7 +141,9 @@ Result<void> Creation::give_birth() {
       made_.record.cgroup.handed_down != made_.intent.record.cgroup.handed_down)
     ignore(mark_cgroup(made_.record));
   OCIRUN_TRY(made_.extend_intent());
+  step("compile the seccomp filter");
   OCIRUN_TRY(init_->compile_filter());
+  step("serve init");
   OCIRUN_TRY(init_->serve());
   made_.record.rootfs_mount = made_.intent.record.rootfs_mount;
   return made_.join_resctrl(init_->pid());
@@ -147,6 +162,7 @@ Result<void> Creation::publish() {
 
 Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
                                           const CreateRequest& request) {
+  step("read config.json");
   OCIRUN_TRY_ASSIGN(Document document, read_document(request, log));
   return Creation(options, log, request, std::move(document)).run();
 }

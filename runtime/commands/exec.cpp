@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "cgroups/container/join.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/seccomp/filter_bytes.hpp"
@@ -170,6 +171,7 @@ bool may_be_its_end(int error) {
 
 Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
                               const ExecRequest& request, const Log& log) {
+  linux::timeline::step("find the container's namespaces");
   OCIRUN_TRY_ASSIGN(const bundle::StateDocument state, state_for_exec(container, request.paused));
   OCIRUN_TRY_ASSIGN(const UniqueFd console, connect_console(request));
   ExecPlan plan{.config = config,
@@ -195,6 +197,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   Rollback undo;  // declared after `link`, because undo steps use `link`
   undo.add([&] { link->kill(); });
   const auto give_birth = [&] {
+    linux::timeline::step("make the process, and serve it");
     link.emplace(plan, request, *cgroup, console, state, log);
     return link->give_birth(container.init().pid);
   };
@@ -207,6 +210,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
     born = give_birth();
   }
   OCIRUN_TRY(std::move(born));
+  linux::timeline::step("let the process go");
   OCIRUN_TRY(cgroup->adopt(link->pid()));
   OCIRUN_TRY(request.announcement.tell(link->child(), undo));
   OCIRUN_TRY(link->detach());

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "hooks/run_hook.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/base/signals.hpp"
@@ -83,6 +84,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              const Log& log) {
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
+  linux::timeline::step("start the program");
   const linux::ProcessIdentity init = record.init();
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED) {
@@ -106,6 +108,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     return refuse("{}", kGoesOnAlready);
   if (outcome) outcome = check_executed(record);
   directory.forget_start();
+  linux::timeline::step("poststart hooks");
   if (outcome)
     outcome = run_poststart(directory, record, log);
   else if (!hooks::is_hook_failure(outcome.error()))

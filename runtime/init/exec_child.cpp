@@ -8,6 +8,7 @@
 
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/clone.hpp"
@@ -66,6 +67,8 @@ Result<void> open_own_terminal(const ExecPlan& plan, linux::ProcfsOnDemand& proc
 /// reads the text before the stage enters the container, whose /proc may be covered.
 Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
                          std::string_view proc_status) {
+  linux::timeline::name_lane("process");
+  linux::timeline::step("set up the process");
   OCIRUN_TRY(await_go(parent));
   OCIRUN_TRY(die_with_parent(parent));
   OCIRUN_TRY(start_session());
@@ -82,6 +85,7 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
   }
   OCIRUN_TRY(process.restrict(parent));
   OCIRUN_TRY(report_ready(parent));
+  linux::timeline::step("execute the program");
   return process.execute();
 }
 
@@ -95,6 +99,8 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent,
 void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:exec");
   plan.inheritance.command_line.forget();
+  linux::timeline::name_lane("stage");
+  linux::timeline::step("enter the container");
   std::string proc_status;
   const Result<linux::Child> process = linux::within_memory([&] {
     proc_status = linux::host_own_status();
@@ -103,6 +109,7 @@ void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept
   if (!process) fail_and_exit(parent, process.error());
   if (process->pid != 0) {
     report_forked(parent, process->pid);
+    linux::timeline::end_step();
     ::_exit(0);
   }
   const Result<void> outcome =

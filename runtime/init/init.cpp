@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "linux/base/memory_reserve.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/namespaces/sysctl.hpp"
 #include "linux/network/interfaces.hpp"
 #include "linux/process/exec.hpp"
@@ -115,10 +116,12 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   if (process.exists()) OCIRUN_TRY(process.restrict(parent));  // limits, filter, user, capabilities
 
   // The hand-over.
+  linux::timeline::step("wait for start");
   OCIRUN_TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared
   parent.close();  // a created container keeps only its start socket and inherited descriptors
   StartGate gate(std::move(plan.start_socket), process.send_by());
   OCIRUN_TRY(gate.wait());
+  linux::timeline::step("execute the program");
   auto started = [&]() -> Result<void> {
     if (!process.exists())
       return refuse("/process: must be given in config.json to start a container");
@@ -140,6 +143,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:init");
   plan.inheritance.command_line.forget();
+  linux::timeline::name_lane("init");
+  linux::timeline::step("enter the namespaces and cgroups");
   const Result<void> outcome = linux::within_memory([&] { return run_init(plan, parent); });
   if (!outcome) ignore(tell(parent, Message::kFailed, error_bytes(outcome.error())));
   ::_exit(kInitFailed);

@@ -10,6 +10,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 #include "runtime/init/namespaces.hpp"
 
 namespace ocirun::runtime {
@@ -21,6 +22,7 @@ using linux::PinnedNamespace;
 enum class Refused { kIsAnError, kIsTriedAgain };
 
 Result<void> join(const PinnedNamespace& pinned) {
+  const linux::timeline::Call call("setns", linux::config_name(pinned.kind));
   if (::setns(pinned.fd.get(), static_cast<int>(linux::clone_flag(pinned.kind))) == 0) return {};
   return fail(errno, "join the {} namespace", linux::config_name(pinned.kind));
 }
@@ -113,6 +115,7 @@ Result<std::vector<PinnedNamespace>> pin_each(const linux::ProcessIdentity& init
 bool join_all(Fd pidfd, std::span<const NamespaceKind> kinds) {
   std::uint64_t flags = 0;
   for (const NamespaceKind kind : kinds) flags |= linux::clone_flag(kind);
+  const linux::timeline::Call call("setns", "all");
   return ::setns(pidfd.value, static_cast<int>(flags)) == 0;
 }
 

@@ -14,6 +14,7 @@
 #include "hooks/run_hook.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 #include "runtime/protocol/protocol.hpp"
 #include "runtime/state/container.hpp"
 
@@ -58,25 +59,30 @@ Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent) {
 
 Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& parent) {
   if (plan.config.namespaces.creates(NamespaceKind::kUser)) OCIRUN_TRY(map_ids(plan, parent));
-  for (const linux::PinnedNamespace& pinned : plan.pinned)
+  for (const linux::PinnedNamespace& pinned : plan.pinned) {
+    const linux::timeline::Call call("setns", linux::config_name(pinned.kind));
     if (::setns(pinned.fd.get(), static_cast<int>(linux::clone_flag(pinned.kind))) != 0)
       return fail(errno, "join the {} namespace", linux::config_name(pinned.kind));
+  }
   return {};
 }
 
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup) {
   // Writing "0" to `tasks` moves the calling thread, and this process has only that thread. A write
   // to cgroup.procs would wait for RCU (~10 ms on v1).
-  for (const UniqueFd& tasks : cgroup.tasks)
+  for (const UniqueFd& tasks : cgroup.tasks) {
+    const linux::timeline::Call call("write", "tasks");
     if (::write(tasks.get(), "0", 1) != 1) return fail(errno, "join the container's cgroup");
+  }
   return {};
 }
 
 Result<void> join_cgroups(InitPlan& plan) {
   OCIRUN_TRY(join_tasks(plan.cgroup));
   plan.cgroup = {};
-  if (plan.config.namespaces.creates(NamespaceKind::kCgroup) && ::unshare(CLONE_NEWCGROUP) != 0)
-    return fail(errno, "make the cgroup namespace");
+  if (!plan.config.namespaces.creates(NamespaceKind::kCgroup)) return {};
+  const linux::timeline::Call call("unshare", "cgroup");
+  if (::unshare(CLONE_NEWCGROUP) != 0) return fail(errno, "make the cgroup namespace");
   return {};
 }
 

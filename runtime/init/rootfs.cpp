@@ -213,8 +213,8 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .ask_parent = [&] { return ask_for_tree(parent, current); }};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     current = static_cast<int>(index);
-    plan.step.enter(InitStep::kMounts, current);
     const linux::Mount& mount = config.mounts[index];
+    plan.step.enter(InitStep::kMounts, current, mount.destination.string());
     if (early_[index] && !in_root_namespace_) {
       OCIRUN_TRY_ASSIGN(const bool covered,
                         within(is_covered(config, mount, early_[index]), name_of(mount, index)));

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "linux/base/memory_reserve.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/init/init.hpp"
@@ -80,10 +81,13 @@ void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:stage");
   // In a joined pid namespace, /proc shows the command line of init from the clone on.
   plan.inheritance.command_line.forget();
+  linux::timeline::name_lane("stage");
+  linux::timeline::step("join and make namespaces");
   const Result<linux::Child> init = linux::within_memory([&] { return run_stage(plan, parent); });
   if (init && init->pid == 0) init_main(plan, std::move(parent));
   if (init) {
     report_forked(parent, init->pid);
+    linux::timeline::end_step();
     ::_exit(0);
   }
   ignore(tell(parent, Message::kFailed, error_bytes(init.error())));

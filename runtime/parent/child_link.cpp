@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "linux/base/timeline.hpp"
 #include "runtime/base/signals.hpp"
 
 namespace ocirun::runtime {
@@ -46,12 +47,14 @@ Result<void> ChildLink::await_packet() {
 }
 
 Result<linux::Packet> ChildLink::hear() {
+  linux::timeline::Wait wait("wait for the container's process");
   OCIRUN_TRY(await_packet());
   OCIRUN_TRY_ASSIGN(linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return std::unexpected(death_report());
   if (static_cast<Message>(packet.tag) == Message::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));
   OCIRUN_TRY(conversation_.hear(static_cast<Message>(packet.tag)));
+  wait.set_object(conversation_.last());
   return packet;
 }
 
@@ -104,6 +107,7 @@ Result<void> ChildLink::detach() {
 }
 
 Result<void> ChildLink::await_exec() {
+  const linux::timeline::Wait wait("wait for execve");
   OCIRUN_TRY(await_packet());  // hear_nothing() can end the wait for a stopped process
   OCIRUN_TRY_ASSIGN(const linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return {};

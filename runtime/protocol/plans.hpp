@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bundle/config/config.hpp"
@@ -43,7 +44,8 @@ class StepBoard {
   /// Without memory for the board, activity() is always empty.
   StepBoard();
 
-  void enter(InitStep step, int mount = 0) const;
+  /// `mount` and `destination`: for kMounts.
+  void enter(InitStep step, int mount = 0, std::string_view destination = {}) const;
   /// "/mounts/2 was made", as in "died while …"; "" for kAsInConversation.
   std::string activity() const;
 

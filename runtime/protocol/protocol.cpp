@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "linux/base/text.hpp"
+#include "linux/base/timeline.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -51,6 +52,8 @@ Result<void> tell(const linux::MessageSocket& peer, Message message, std::string
 
 Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
                           std::string_view payload) {
+  linux::timeline::Wait wait("wait for ocirun");
+  if (linux::timeline::is_on()) wait.set_object(message_name(question));
   OCIRUN_TRY(tell(parent, question, payload));
   OCIRUN_TRY_ASSIGN(linux::Packet answer, parent.receive());
   if (answer.end_of_stream)
@@ -62,6 +65,7 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
 }
 
 Result<void> await_go(const linux::MessageSocket& parent) {
+  const linux::timeline::Wait wait("wait for ocirun", "Go");
   OCIRUN_TRY_ASSIGN(const linux::Packet packet, parent.receive());
   if (packet.end_of_stream) return fail(EPIPE, "the runtime died");
   if (static_cast<Message>(packet.tag) != Message::kGo) return fail(EPROTO, "expected Go");

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "linux/base/timeline.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/protocol/protocol.hpp"
 
@@ -53,6 +54,7 @@ void StartGate::announce_exec() const { send(std::string_view(&kGateExec, 1), 0)
 void StartGate::refuse(const Error& error) const { send(kGateFailed + error_bytes(error), 0); }
 
 Result<void> await_exec(Fd connection, const GateListener& listener) {
+  const linux::timeline::Wait wait("wait for execve");
   constexpr std::size_t kMaxRecord = 64 * 1024;
   static std::array<char, kMaxRecord> record;  // not on the heap, which would cost a brk(2)
   for (bool executing = false;;) {

@@ -16,7 +16,12 @@ Result<int> run_spec_with(const std::vector<std::string>& words) {
   const Log log = must(Log::open(options));
   const Command& command = *find_command("spec");
   OCIRUN_TRY_ASSIGN(const Arguments arguments, bundle::cli::parse(program(), command, words));
-  return command.run({.options = options, .log = log, .arguments = arguments, .inheritance = {}});
+  bundle::Recording recording;
+  return command.run({.options = options,
+                      .log = log,
+                      .arguments = arguments,
+                      .inheritance = {},
+                      .recording = recording});
 }
 
 }  // namespace

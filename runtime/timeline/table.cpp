@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/timeline/events.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::size_t kWidth = 56;  // bytes, of the column of steps
+constexpr std::size_t kLaneWidth = 8;
+constexpr int kDeepest = 8;  // deeper events are indented as much
+
+bool is_step(const Event& event) { return event.category == "step" || event.category == "program"; }
+
+/// The times of steps with one lane and text, in two timelines.
+struct Times {
+  std::int64_t before = 0, after = 0;  // ns
+};
+using Key = std::pair<std::string, std::string>;  // lane, text
+
+/// The steps of both timelines. `order`: as the steps of the first follow one another, then those
+/// that only the second has.
+struct Comparison {
+  std::vector<Key> order;
+  std::map<Key, Times> times;
+
+  void add(const Timeline& timeline, std::int64_t Times::* which) {
+    for (const Event& event : timeline.events) {
+      if (!is_step(event)) continue;
+      const auto [row, is_new] = times.try_emplace({event.lane, event.text()});
+      if (is_new) order.push_back(row->first);
+      row->second.*which += event.length;
+    }
+  }
+};
+
+}  // namespace
+
+std::string timeline_table(const Timeline& timeline) {
+  const std::int64_t whole = timeline.length();
+  std::string table = fmt::format("{:<10}{:<{}}{:>9}{:>9}{:>8}{:>8}\n", "lane", "step", kWidth,
+                                  "at ms", "ms", "share", "faults");
+  std::string lane;
+  for (const Event& event : timeline.events) {
+    const auto indent = 2 * static_cast<std::size_t>(std::min(event.depth, kDeepest));
+    table += fmt::format("{:<10}{}{:<{}}{:>9}{:>9}",
+                         event.lane == lane ? "" : fitted(event.lane, kLaneWidth),
+                         std::string(indent, ' '), fitted(event.text(), kWidth - indent),
+                         kWidth - indent, in_ms(event.begin), in_ms(event.length));
+    if (is_step(event) && whole > 0) table += fmt::format("{:>6} %", 100 * event.length / whole);
+    if (event.faults != 0) table += fmt::format("{:>8}", event.faults);
+    table += '\n';
+    lane = event.lane;
+  }
+  if (timeline.lost != 0)
+    table += fmt::format("{} entries are missing: there was no room for more\n", timeline.lost);
+  return table + fmt::format("{}: {} ms\n", fitted(timeline.title, kWidth), in_ms(whole));
+}
+
+std::string timeline_comparison(const Timeline& before, const Timeline& after) {
+  Comparison comparison;
+  comparison.add(before, &Times::before);
+  comparison.add(after, &Times::after);
+  std::string table = fmt::format("{:<10}{:<{}}{:>10}{:>10}{:>10}\n", "lane", "step", kWidth,
+                                  "first ms", "second ms", "more ms");
+  const auto add = [&](const std::string& lane, const std::string& text, Times times) {
+    table += fmt::format("{:<10}{:<{}}{:>10}{:>10}{:>10}\n", fitted(lane, kLaneWidth),
+                         fitted(text, kWidth), kWidth, in_ms(times.before), in_ms(times.after),
+                         in_ms(times.after - times.before));
+  };
+  for (const Key& key : comparison.order) add(key.first, key.second, comparison.times.at(key));
+  add("", "in all", {before.length(), after.length()});
+  return table;
+}
+
+}  // namespace ocirun::runtime
