@@ -132,6 +132,8 @@ inline constexpr std::array kRunOptions = bundle::cli::joined(
         Option{"log-dir", 0, "DIR", "write the logs of the containers to DIR",
                Completes::kDirectory},
         Option{"runtime", 0, "PATH", "another OCI runtime than this one", Completes::kFile},
+        Option{"trace", 0, "FILE",
+               "write a timeline of the pod's start to FILE, for `ocirun trace`", Completes::kFile},
         kDataOption,
     });
 

@@ -13,10 +13,12 @@
 #include <cstdlib>
 #include <vector>
 
+#include "bundle/documents/recording.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
@@ -27,7 +29,15 @@
 #include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {
+
+using linux::timeline::step;
+
 namespace {
+
+/// Writes the timeline of --trace, if it was not written yet.
+void finish(bundle::Recording& recording) {
+  if (const auto written = recording.finish(); !written) warn(written.error().message());
+}
 
 /// Puts "CONTAINER | " before each line.
 std::string with_prefix(const std::string& container, std::string_view lines) {
@@ -95,6 +105,7 @@ struct Detached {
 /// Runs in the supervisor of a detached pod. Reports the outcome of the start through `report`.
 int supervise(Completed& completed, const Settings& settings, const Detached& how, UniqueFd report,
               int caller) {
+  linux::timeline::name_lane("supervisor");
   // If the caller dies before the pod is started, nobody knows of the pod: the supervisor ends too.
   if (!how.adopts) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (!how.adopts && ::getppid() != caller) return 1;
@@ -110,6 +121,8 @@ int supervise(Completed& completed, const Settings& settings, const Detached& ho
   };
   listener.announce = [&] {
     ::prctl(PR_SET_PDEATHSIG, 0);
+    linux::timeline::end_step();
+    linux::timeline::mute();
     ignore(linux::write_all(report, "started"));
     report.reset();
     leave_terminal();
@@ -133,7 +146,7 @@ Result<int> failed_with(const Command& command, const PodFailure& failure) {
 }
 
 Result<int> run_detached(const Command& command, Completed& completed, const Settings& settings,
-                         const Detached& how) {
+                         const Detached& how, bundle::Recording& recording) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   constexpr std::chrono::seconds kToEnd{10};  // for a supervisor that has reported an error
   const int caller = ::getpid();
@@ -144,7 +157,9 @@ Result<int> run_detached(const Command& command, Completed& completed, const Set
     ::_exit(supervise(completed, settings, how, std::move(report.writer), caller));
   }
   report.writer.reset();
+  step("wait for the supervisor");
   OCIRUN_TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
+  finish(recording);
   // A supervisor that has closed the pipe and goes on has started the pod: its word was lost.
   const auto ended = text == "started" ? std::nullopt : linux::collect_child(child, kToEnd);
   if (!ended) {
@@ -162,6 +177,15 @@ Result<int> run_detached(const Command& command, Completed& completed, const Set
                 linux::describe_end(status));
 }
 
+/// Begins the timeline of --trace. Errors: the file cannot be written.
+Result<bundle::Recording> begin_recording(const Arguments& arguments) {
+  const auto file = arguments.path("trace");
+  if (!file) return bundle::Recording();
+  return within(bundle::Recording::begin(
+                    *file, fmt::format("ocirun pod run {}", arguments.operands().front())),
+                "--trace");
+}
+
 /// A service manager that cannot be told of the pod is a warning.
 std::optional<ServiceNotifier> find_manager(const ManagerVariables& variables) {
   auto manager = ServiceNotifier::connect(variables);
@@ -171,6 +195,7 @@ std::optional<ServiceNotifier> find_manager(const ManagerVariables& variables) {
 }
 
 struct Foreground {
+  bundle::Recording& recording;
   Afterwards afterwards;
   bool has_prefix;  // lines of containers begin with "CONTAINER | "
 };
@@ -182,12 +207,12 @@ Result<int> run_in_foreground(const Command& command, Completed& completed,
                               const Foreground& how) {
   std::optional<ServiceNotifier> manager = find_manager(caller.manager);
   Listener listener = terminal_listener(how.has_prefix);
-  if (manager) {
-    listener.notifier = &*manager;
-    listener.announce = [&] {
-      if (const auto told = manager->tell_ready(); !told) warn(told.error().message());
-    };
-  }
+  if (manager) listener.notifier = &*manager;
+  listener.announce = [&] {
+    finish(how.recording);
+    if (!manager) return;
+    if (const auto told = manager->tell_ready(); !told) warn(told.error().message());
+  };
   const auto status = run_pod(completed, settings, how.afterwards, listener);
   if (!status && manager && status.error().error.number() == ECANCELED) {
     print_error(command, status.error().error);
@@ -221,6 +246,37 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
   return workload;
 }
 
+Result<int> run_recorded(const Command& command, const Arguments& arguments, const Caller& caller,
+                         const std::optional<Repetition>& repetition,
+                         bundle::Recording& recording) {
+  const std::string& file = arguments.operands().front();
+  step("read the document");
+  OCIRUN_TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, repetition));
+  step("plan the pod");
+  OCIRUN_TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
+  OCIRUN_TRY(check_name_of_set(settings, workload));
+  if (repetition) {
+    settings.replace = repetition->replace;
+    settings.grace_of_old = repetition->grace;
+  }
+  const bool adopts = repetition && repetition->adopts;
+  OCIRUN_TRY_ASSIGN(Completed completed,
+                    complete_to_run(std::move(workload), arguments, caller, settings,
+                                    adopts ? Audience::kRunning : Audience::kThisMachine));
+  OCIRUN_TRY_ASSIGN(settings.request, request_of(arguments, caller, completed));
+  const bool is_kept = arguments.has("keep");
+  if (arguments.has("detach"))
+    return run_detached(
+        command, completed, settings,
+        {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted, .adopts = adopts},
+        recording);
+  return run_in_foreground(
+      command, completed, settings, caller,
+      {.recording = recording,
+       .afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove,
+       .has_prefix = !arguments.has("no-prefix") && all_containers(completed.pod()).size() > 1});
+}
+
 Result<int> run(const Arguments& arguments, const Caller& caller) {
   return run_document(kRun, arguments, caller, std::nullopt);
 }
@@ -248,28 +304,10 @@ void show_unpacking(const std::string& image, const AddProgress& progress) {
 
 Result<int> run_document(const Command& command, const Arguments& arguments, const Caller& caller,
                          const std::optional<Repetition>& repetition) {
-  const std::string& file = arguments.operands().front();
-  OCIRUN_TRY_ASSIGN(Workload workload, read_workload_of(arguments, caller, repetition));
-  OCIRUN_TRY_ASSIGN(Settings settings, read_run_settings(arguments, caller, workload, file));
-  OCIRUN_TRY(check_name_of_set(settings, workload));
-  if (repetition) {
-    settings.replace = repetition->replace;
-    settings.grace_of_old = repetition->grace;
-  }
-  const bool adopts = repetition && repetition->adopts;
-  OCIRUN_TRY_ASSIGN(Completed completed,
-                    complete_to_run(std::move(workload), arguments, caller, settings,
-                                    adopts ? Audience::kRunning : Audience::kThisMachine));
-  OCIRUN_TRY_ASSIGN(settings.request, request_of(arguments, caller, completed));
-  const bool is_kept = arguments.has("keep");
-  if (arguments.has("detach"))
-    return run_detached(
-        command, completed, settings,
-        {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted, .adopts = adopts});
-  return run_in_foreground(
-      command, completed, settings, caller,
-      {.afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove,
-       .has_prefix = !arguments.has("no-prefix") && all_containers(completed.pod()).size() > 1});
+  OCIRUN_TRY_ASSIGN(bundle::Recording recording, begin_recording(arguments));
+  auto status = run_recorded(command, arguments, caller, repetition, recording);
+  finish(recording);  // also of a pod that could not be started
+  return status;
 }
 
 const Command kRun{{"run",

@@ -19,12 +19,12 @@ namespace {
 /// Options that do not change what the pod is made of, or whose effect fingerprint_of() adds
 /// itself.
 constexpr std::string_view kWithoutShape[] = {
-    "name",   "replace",  "detach", "wait-ready",  "no-prefix",  "keep",        "data",
-    "images", "image",    "volume", "secret",      "runtime",    "log-dir",     "seccomp",
-    "env",    "env-file", "pull",   "pull-secret", "plain-http", "pull-timeout"};
+    "name",   "replace",  "detach", "wait-ready",  "no-prefix",  "keep",         "data",
+    "images", "image",    "volume", "secret",      "runtime",    "log-dir",      "seccomp",
+    "env",    "env-file", "pull",   "pull-secret", "plain-http", "pull-timeout", "trace"};
 /// Options that `start` and `restart` set themselves. --env and --env-file are repeated as values.
-constexpr std::string_view kNotRepeated[] = {"replace", "detach", "keep",
-                                             "data",    "env",    "env-file"};
+constexpr std::string_view kNotRepeated[] = {"replace", "detach",   "keep", "data",
+                                             "env",     "env-file", "trace"};
 
 /// Knative considers a revision failed that is not ready after this time (KN-6).
 constexpr std::chrono::seconds kKnativeDeadline{600};

@@ -10,6 +10,27 @@
 
 namespace ocirun::pods {
 
+namespace {
+
+/// The name of the job in a timeline.
+const char* name_of(Job job) {
+  switch (job) {
+    case Job::kMake:
+      return "make the root filesystem";
+    case Job::kClaim:
+      return "ask whether the id is free";
+    case Job::kCreate:
+      return "create";
+    case Job::kStart:
+      return "start";
+    case Job::kRemove:
+      return "remove";
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
 Result<bool> ContainerRun::begin(Job job) {
   job_ = job;
   is_abandoned_ = false;
@@ -40,6 +61,7 @@ Result<bool> ContainerRun::begin(Job job) {
     std::unreachable();
   }());
   if (begun) {
+    lane_.step(name_of(job));
     command_ = *std::move(begun);
     return true;
   }

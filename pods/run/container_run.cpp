@@ -34,7 +34,8 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network),
       oom_kills_(services.oom_kills),
       life_(*this),
-      may_exist_(record.is_claimed) {}
+      may_exist_(record.is_claimed),
+      lane_(record.name) {}
 
 void ContainerRun::resume(std::optional<int> pid, Clock::time_point now) {
   const bool has_exited = record_.status == ContainerStatus::kExited;
@@ -82,6 +83,7 @@ Clock::time_point ContainerRun::next() const {
 
 void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now) {
   if (record_.ready != is_ready()) {
+    lane_.end();
     record_.ready = is_ready();
     const std::string why = services_.is_connected() ? verdict.reason : std::string(kCutOff);
     record_.reason = record_.ready ? "" : why;
@@ -119,6 +121,7 @@ bool ContainerRun::collect(int pid, int status, Clock::time_point now) {
   }
   if (!command_ || command_->pid() != pid) return false;
   const auto done = finish(status);
+  lane_.end();
   if (command_ && command_->pid() != pid) return true;  // the job goes on with another command
   command_.reset();
   if (!done) error_ = done.error();
@@ -186,11 +189,13 @@ void ContainerRun::record_start(Clock::time_point now) {
   record_.oom_killed = false;
   if (!record_.is_init) health_.begin(now);
   record_.ready = is_ready();
+  if (!record_.ready && !record_.is_init) lane_.step("wait until ready");
   services_.events.add("started", record_.name);
 }
 
 void ContainerRun::record_end(Clock::time_point now) {
   health_.end();
+  lane_.end();
   record_.exit_code = exit_code_of(end_);
   const OomKills::Last last =
       oom_kills_.end(end_ && WIFSIGNALED(*end_) && WTERMSIG(*end_) == SIGKILL, now);

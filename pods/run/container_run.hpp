@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "linux/base/timeline.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/command.hpp"
 #include "pods/run/event_log.hpp"
@@ -156,7 +157,8 @@ class ContainerRun final : private ContainerWork {
   std::optional<Owner> owner_;  // of the container that is removed, when `state` has told
   std::optional<Error> error_;  // of the last job
   std::optional<Error> failure_;
-  std::optional<int> end_;  // the status of the program that has ended
+  linux::timeline::Lane lane_;  // until the pod has started
+  std::optional<int> end_;      // the status of the program that has ended
   bool failed_liveness_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/base/timeline.hpp"
 #include "linux/files/directories.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/documents/model/pod_fields.hpp"
@@ -21,11 +22,9 @@
 #include "pods/run/sandbox/pod_cgroup.hpp"
 
 namespace ocirun::pods {
-namespace {
 
+using linux::timeline::step;
 namespace sys = linux::sys;
-
-}  // namespace
 
 Launching::Launching(NewPod pod, PodDirectory directory, SupervisorSignals signals,
                      const Listener& listener)
@@ -36,14 +35,17 @@ Launching::Launching(NewPod pod, PodDirectory directory, SupervisorSignals signa
       runtime_(pod_.settings.runtime) {}
 
 Result<int> Launching::run() {
+  step("begin the record");
   OCIRUN_TRY(begin_record());
   OCIRUN_TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
   OCIRUN_TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
   OCIRUN_TRY(enter_own_mount_namespace());
   OCIRUN_TRY(open_here());
   OCIRUN_TRY(signals_.check());
+  step("make the sandbox");
   OCIRUN_TRY(start_sandbox());
   OCIRUN_TRY(signals_.check());
+  step("make the volumes");
   OCIRUN_TRY_ASSIGN(Volumes volumes,
                     prepare_volumes(pod_.completed.workload(), pod_.completed.given(),
                                     {.fd = here_, .path = directory_.path().string()},
@@ -57,8 +59,10 @@ Result<int> Launching::run() {
     OCIRUN_TRY_ASSIGN(metadata_, MetadataService::listen(network, ports_of_apps()));
     pod_.completed.set_metadata_url(metadata_->url());
   }
+  step("make the containers' root filesystems");
   OCIRUN_TRY(prepare_containers(volumes, devices));
   if (metadata_) OCIRUN_TRY(within(start_metadata(), "metadata service"));
+  step("start the keeper");
   OCIRUN_TRY(start_keeper());
   OCIRUN_TRY_ASSIGN(PodServices services, make_services(events));
   OCIRUN_TRY_ASSIGN(std::deque<ContainerRun> runs, make_runs(services));
@@ -163,6 +167,7 @@ Result<void> Launching::start_sandbox() {
                                        network_alias(pod_.completed.pod(), record_.name)));
   }
   if (pod_.network.pasta.empty()) return {};
+  step("make the network");
   make_forwarder();
   return forwarder_->start(record_.holder);
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "linux/base/timeline.hpp"
 #include "pods/metadata/manifest.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/plan/ports.hpp"
@@ -120,6 +121,7 @@ Result<Images> find_images(const Completed& completed, const Settings& settings,
   Images images{.store = std::move(store), .store_lock = std::move(lock), .of = {}};
   for (const Container* container : all_containers(completed.pod())) {
     if (container->bundle) continue;
+    linux::timeline::step("find the image", container->image);
     AddOptions options = options_for_this_namespace();
     options.progress = [&](const AddProgress& progress) {
       if (listener.progress) listener.progress(container->image, progress);
@@ -162,6 +164,7 @@ std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& set
              .network = std::move(network),
              .images = std::move(images),
              .cgroup = std::move(cgroup)};
+  linux::timeline::step("try the containers' bundles");
   OCIRUN_TRY_ASSIGN(SupervisorSignals signals, SupervisorSignals::block());
   OCIRUN_TRY_ASSIGN(const std::string fingerprint, fingerprint_of(pod));
   const auto try_new = [&]() -> Result<void> {

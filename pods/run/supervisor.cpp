@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "linux/base/timeline.hpp"
+
 namespace ocirun::pods {
 namespace {
 
@@ -44,8 +46,11 @@ Result<int> Supervisor::run(const Announce& announce) {
   if (services_.notifier != nullptr)
     services_.notifier->tell_starting(settings_.ready_within.value_or(std::chrono::seconds(0)) +
                                       kCommandPatience);
+  linux::timeline::step("run the init containers");
   auto started = run_init_containers();
+  linux::timeline::step("start the containers");
   if (started && !is_stopping_) started = start_containers(begun);
+  linux::timeline::step("wait until ready");
   if (started && settings_.ready_within) started = wait_until_ready(begun);
   if (is_stopping_) {  // whatever has failed meanwhile: the stop may be why
     supervise();
