@@ -58,6 +58,20 @@ Result<std::vector<UniqueFd>> attached_programs(Fd cgroup) {
   return programs;
 }
 
+using Tag = std::array<std::uint8_t, BPF_TAG_SIZE>;
+
+Result<Tag> tag_of(Fd program) {
+  bpf_prog_info info{};
+  bpf_attr attributes{};
+  attributes.info.bpf_fd = static_cast<std::uint32_t>(program.value);
+  attributes.info.info_len = sizeof info;
+  attributes.info.info = address_of(&info);
+  OCIRUN_TRY(bpf(BPF_OBJ_GET_INFO_BY_FD, attributes, "look at a device program"));
+  Tag tag;
+  std::memcpy(tag.data(), info.tag, tag.size());
+  return tag;
+}
+
 Result<void> attach_program(Fd cgroup, Fd program) {
   OCIRUN_TRY_ASSIGN(const std::vector<UniqueFd> old, attached_programs(cgroup));
   bpf_attr attributes{};
@@ -93,6 +107,16 @@ Result<void> attach_device_program(const Directory& cgroup, std::span<const Devi
     return attach_program(directory, *program);
   };
   return within(attach(), "/linux/resources/devices: cgroup {}", cgroup.path());
+}
+
+Result<bool> has_device_program(const Directory& cgroup, std::span<const DeviceRule> rules) {
+  OCIRUN_TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
+  OCIRUN_TRY_ASSIGN(const std::vector<UniqueFd> attached, attached_programs(directory));
+  if (attached.size() != 1) return false;
+  OCIRUN_TRY_ASSIGN(const UniqueFd expected, load_program(rules));
+  OCIRUN_TRY_ASSIGN(const Tag wanted, tag_of(expected));
+  OCIRUN_TRY_ASSIGN(const Tag found, tag_of(attached.front()));
+  return wanted == found;
 }
 
 }  // namespace ocirun::cgroups

@@ -13,4 +13,9 @@ namespace ocirun::cgroups {
 /// before 5.8); EINVAL from a kernel without CONFIG_CGROUP_BPF.
 Result<void> attach_device_program(const Directory& cgroup, std::span<const DeviceRule> rules);
 
+/// v2: whether the only program that is attached to the cgroup is that for `rules`, by the kernel's
+/// tag, a hash of the instructions. Loads a program to compare, and attaches nothing. Errors: EPERM
+/// and EINVAL as above; EPERM where a program cannot be opened.
+Result<bool> has_device_program(const Directory& cgroup, std::span<const DeviceRule> rules);
+
 }  // namespace ocirun::cgroups

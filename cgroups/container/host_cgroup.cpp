@@ -195,6 +195,12 @@ Result<std::vector<Write>> HostCgroup::plan_writes(const Resources& resources) c
   return plan(resources, host());
 }
 
+Result<std::vector<Write>> HostCgroup::plan_for_new(const Resources& resources) const {
+  Host fresh = host();
+  fresh.current = [](const std::string&) { return std::string(); };
+  return plan(resources, fresh);
+}
+
 void HostCgroup::tell_dropped(const std::vector<std::string>& pointers) {
   for (const std::string& pointer : pointers) {
     if (!dropped_limit_ || contains(told_dropped_, pointer)) continue;

@@ -20,6 +20,8 @@ class HostCgroup final : public Cgroup {
   void expect(int pid) { expected_ = pid; }
   /// The writes that apply() would make.
   Result<std::vector<Write>> plan_writes(const Resources& resources) const;
+  /// The writes that apply() would make if the cgroup had the kernel's values.
+  Result<std::vector<Write>> plan_for_new(const Resources& resources) const;
 
   void on_dropped_limit(OnDroppedLimit listener) override { dropped_limit_ = std::move(listener); }
   Result<void> create(std::span<const DeviceRule> devices) override;

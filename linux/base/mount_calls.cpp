@@ -53,7 +53,7 @@ Result<UniqueFd> fspick(Fd mount) {
 }
 
 Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const char* value) {
-  const Call call("fsconfig", key != nullptr                             ? key
+  const Call call("fsconfig", key != nullptr                        ? key
                               : command == FSCONFIG_CMD_RECONFIGURE ? "reconfigure"
                                                                     : "create");
   return allowed(SYS_fsconfig, ::syscall(SYS_fsconfig, filesystem.value, command, key, value, 0),

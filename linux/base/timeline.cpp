@@ -153,7 +153,8 @@ void Span::begin(Kind kind, const char* name, std::string_view object) {
 void Span::end() const {
   if (!is_on()) return;
   const std::int64_t end = now();
-  if (kind_ != Kind::kCall || end - begin_ >= kShortest) add(lane, kind_, name_, object_, begin_, end);
+  if (kind_ != Kind::kCall || end - begin_ >= kShortest)
+    add(lane, kind_, name_, object_, begin_, end);
 }
 
 }  // namespace ocirun::linux::timeline

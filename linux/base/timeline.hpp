@@ -21,8 +21,8 @@ struct Entry {
   std::int64_t begin, end;  // ns of CLOCK_REALTIME, which is the same in all time namespaces
   std::uint32_t faults;     // page faults, of a step that is not open
   Kind kind;
-  char lane[15];  // the process: "ocirun", "init"
-  char name[48];  // C strings; a longer text is cut off
+  char lane[15];     // the process: "ocirun", "init"
+  char name[48];     // C strings; a longer text is cut off
   char object[112];  // the file, mount or program that `name` is about; ""
 };
 

@@ -24,8 +24,14 @@ enum class Missing { kFail, kMakeDirectories, kMakeFile };
 /// whatever was renamed meanwhile, and never leaves the root.
 class Walk {
  public:
-  Walk(Fd root, int flags, SafeDir::Symlinks symlinks, Missing missing, mode_t mode)
-      : root_(root), flags_(flags), symlinks_(symlinks), missing_(missing), mode_(mode) {}
+  Walk(Fd root, int flags, SafeDir::Symlinks symlinks, Missing missing, mode_t mode,
+       const SafeDir::Check& check)
+      : root_(root),
+        flags_(flags),
+        symlinks_(symlinks),
+        missing_(missing),
+        mode_(mode),
+        check_(check) {}
 
   Result<UniqueFd> run(std::string_view path) {
     push(path);
@@ -78,6 +84,7 @@ class Walk {
       found = sys::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY);
     }
     if (!found) return found;
+    if (check_) OCIRUN_TRY(check_(*found));
     OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(*found));
     if (S_ISLNK(info.st_mode) && !(last && (flags_ & O_NOFOLLOW)))
       return within(follow(*found), name);
@@ -115,16 +122,19 @@ class Walk {
   SafeDir::Symlinks symlinks_;
   Missing missing_;
   mode_t mode_;
+  const SafeDir::Check& check_;
   int followed_ = 0;
   std::vector<UniqueFd> passed_;      // the directories below the root, the present one last
   std::vector<std::string> pending_;  // components to come, the next one last
 };
 
 Result<UniqueFd> walk(Fd root, const RootfsPath& path, int flags, Missing missing, mode_t mode = 0,
-                      SafeDir::Symlinks symlinks = SafeDir::Symlinks::kInside) {
+                      SafeDir::Symlinks symlinks = SafeDir::Symlinks::kInside,
+                      const SafeDir::Check& check = {}) {
   if (path.string().find('\0') != std::string::npos)
     return refuse("path {:?}: contains NUL", path.string());
-  return within(Walk(root, flags, symlinks, missing, mode).run(path.string()), path.string());
+  return within(Walk(root, flags, symlinks, missing, mode, check).run(path.string()),
+                path.string());
 }
 
 }  // namespace
@@ -150,8 +160,9 @@ Result<UniqueFd> SafeDir::open(const RootfsPath& path, int flags, Symlinks symli
   }
 }
 
-Result<UniqueFd> SafeDir::open_by_walk(const RootfsPath& path, int flags, Symlinks symlinks) const {
-  return walk(directory_, path, flags, Missing::kFail, 0, symlinks);
+Result<UniqueFd> SafeDir::open_by_walk(const RootfsPath& path, int flags, Symlinks symlinks,
+                                       const Check& check) const {
+  return walk(directory_, path, flags, Missing::kFail, 0, symlinks, check);
 }
 
 namespace {

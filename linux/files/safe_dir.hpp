@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,10 +35,13 @@ class SafeDir {
   Result<UniqueFd> open(const RootfsPath& path, int flags,
                         Symlinks symlinks = Symlinks::kInside) const;
 
-  /// Like open(), by the component walk only. Must give the same results as openat2; public for
-  /// tests.
+  /// Called with the O_PATH descriptor of each component before anything is asked of its file
+  /// system. An error ends the walk.
+  using Check = std::function<Result<void>(Fd)>;
+  /// Like open(), by the component walk only. Must give the same results as openat2.
   Result<UniqueFd> open_by_walk(const RootfsPath& path, int flags,
-                                Symlinks symlinks = Symlinks::kInside) const;
+                                Symlinks symlinks = Symlinks::kInside,
+                                const Check& check = {}) const;
 
   /// Opens the directory `path` (O_PATH). Makes it and its missing parents with `mode`. Symlinks
   /// are followed inside the root; the target of a dangling one is made. Errors: ENOTDIR.

@@ -97,6 +97,19 @@ Result<void> set_scheduler(const Scheduler& scheduler) {
               scheduler_advice(scheduler, error));
 }
 
+Result<Scheduler> scheduler_of(int pid) {
+  SchedulerAttributes attributes{};
+  if (::syscall(SYS_sched_getattr, pid, &attributes, sizeof attributes, 0) != 0)
+    return fail(errno, "read the scheduler of process {}", pid);
+  return Scheduler{.policy = attributes.policy,
+                   .flags = attributes.flags,
+                   .nice = attributes.nice,
+                   .priority = attributes.priority,
+                   .runtime = attributes.runtime,
+                   .deadline = attributes.deadline,
+                   .period = attributes.period};
+}
+
 std::optional<std::uint32_t> io_priority_class(std::string_view name) {
   return value_of(kIoPriorityClasses, name);
 }
@@ -112,6 +125,14 @@ Result<void> set_io_priority(const IoPriority& priority) {
   return fail(error, "set I/O priority {} of class {}{}", priority.priority,
               name_of(kIoPriorityClasses, priority.io_class),
               error == EPERM ? " (needs CAP_SYS_NICE or CAP_SYS_ADMIN)" : "");
+}
+
+Result<IoPriority> io_priority_of(int pid) {
+  const long value = ::syscall(SYS_ioprio_get, kWhoProcess, pid);
+  if (value < 0) return fail(errno, "read the I/O priority of process {}", pid);
+  const auto bits = static_cast<std::uint32_t>(value);
+  return IoPriority{.io_class = bits >> kClassShift,
+                    .priority = bits & ((std::uint32_t{1} << kClassShift) - 1)};
 }
 
 Result<std::size_t> count_cpus() {

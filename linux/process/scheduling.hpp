@@ -26,6 +26,8 @@ std::vector<std::string_view> scheduler_policies();
 std::vector<std::string_view> scheduler_flags();
 /// Calls sched_setattr(2) for the caller. Errors say which capability or limit is missing.
 Result<void> set_scheduler(const Scheduler& scheduler);
+/// What sched_getattr(2) says of a process. Errors: ESRCH.
+Result<Scheduler> scheduler_of(int pid);
 
 /// process.ioPriority (P-17).
 struct IoPriority {
@@ -36,6 +38,8 @@ std::optional<std::uint32_t> io_priority_class(std::string_view name);  // "IOPR
 std::vector<std::string_view> io_priority_classes();
 /// Calls ioprio_set(2) for the calling process; its later children inherit the priority.
 Result<void> set_io_priority(const IoPriority& priority);
+/// What ioprio_get(2) says of a process; class 0: none was set. Errors: ESRCH.
+Result<IoPriority> io_priority_of(int pid);
 
 /// The number of CPUs that the caller may use, by sched_getaffinity(2): at least 1. Errors: EINVAL
 /// on a kernel that is built for more than 8192 CPUs.

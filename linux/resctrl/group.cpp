@@ -208,6 +208,13 @@ Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std:
   return within(update(), "/linux/intelRdt: CLOS {} of {}", clos, root.string());
 }
 
+Result<std::string> read_schemata(const HostPath& root, const std::string& clos) {
+  OCIRUN_TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
+  const std::string path = clos == "/" ? "schemata" : clos + "/schemata";
+  OCIRUN_TRY_ASSIGN(const UniqueFd file, sys::openat(top, path.c_str(), O_RDONLY | O_NOFOLLOW));
+  return sys::read_all(file, kFileLimit);
+}
+
 Result<void> remove_resctrl(const ResctrlGroups& groups) {
   const Result<void> monitor = remove_group(groups.monitor_path);
   OCIRUN_TRY(remove_group(groups.clos_path));

@@ -51,6 +51,10 @@ Result<void> remove_resctrl(const ResctrlGroups& groups);
 /// The lines of `rdt` in the order of writing: l3CacheSchema, memBwSchema, schemata (I-4).
 std::vector<std::string> schema_lines(const IntelRdt& rdt);
 
+/// The text of the file schemata of a CLOS ("/", a closID or a container's id). Errors: no such
+/// CLOS.
+Result<std::string> read_schemata(const HostPath& root, const std::string& clos);
+
 /// Whether `schemata`, the text of that file, contains every "resource:domain=value" of `line`.
 /// Blanks, leading zeros and upper-case hexadecimal digits make no difference. Errors: the line
 /// does not have the form "L3:0=7f0;1=1f".

@@ -95,6 +95,7 @@ Result<int> run_events(const Invocation&);
 Result<int> run_exec(const Invocation&);
 Result<int> run_features(const Invocation&);
 Result<int> run_completion(const Invocation&);
+Result<int> run_inspect(const Invocation&);
 Result<int> run_kill(const Invocation&);
 Result<int> run_list(const Invocation&);
 Result<int> run_pause(const Invocation&);

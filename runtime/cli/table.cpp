@@ -82,6 +82,9 @@ constexpr std::array kPsOptions{
 constexpr std::array kSpecOptions{
     kBundle, Option{"rootless", 0, {}, "for a user without privileges"},
     Option{"upgrade", 0, "FILE", "print a 0.5 or 0.6 document in its 1.3 form", Completes::kFile}};
+constexpr std::array kInspectOptions{
+    Option{"format", 'f', "text|json", "(default text)", Completes::kWords},
+    Option{"drift", 0, {}, "print only what is not as asked; ends with 3 if there is any"}};
 constexpr std::array kTraceOptions{Option{"svg", 0, {}, "print a picture instead of a table"}};
 constexpr std::array kValidateOptions{kBundle};
 
@@ -171,6 +174,13 @@ constexpr std::array kCommands{
              {1, 1},
              {Operand{Completes::kContainer, can_kill}}},
             run_events},
+    Command{{"inspect",
+             "CONTAINER",
+             "compare a container with its config.json",
+             kInspectOptions,
+             {1, 1},
+             {kAnyContainer}},
+            run_inspect},
     Command{{"trace",
              "FILE [FILE]",
              "print a timeline that --trace has written, or compare two",

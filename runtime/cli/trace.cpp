@@ -26,10 +26,9 @@ Result<Timeline> read(const std::string& file) {
 Result<Recording> begin_in_directory(const char* directory, const Command& command,
                                      std::string title) {
   if (*directory != '/') return refuse("{}: must be an absolute path", directory);
-  return Recording::begin(
-      HostPath(fmt::format("{}/{}-{}-{}.json", directory, std::time(nullptr), command.name,
-                           ::getpid())),
-      std::move(title));
+  return Recording::begin(HostPath(fmt::format("{}/{}-{}-{}.json", directory, std::time(nullptr),
+                                               command.name, ::getpid())),
+                          std::move(title));
 }
 
 }  // namespace
@@ -57,8 +56,7 @@ void finish(Recording& recording, const Log& log) {
 Result<int> run_trace(const Invocation& invocation) {
   const std::vector<std::string>& files = invocation.arguments.operands();
   const bool wants_picture = invocation.arguments.has("svg");
-  if (wants_picture && files.size() > 1)
-    return refuse("--svg: draws one timeline: give one file");
+  if (wants_picture && files.size() > 1) return refuse("--svg: draws one timeline: give one file");
   OCIRUN_TRY_ASSIGN(const Timeline first, read(files.front()));
   if (files.size() > 1) {
     OCIRUN_TRY_ASSIGN(const Timeline second, read(files.back()));

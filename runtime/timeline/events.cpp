@@ -26,8 +26,8 @@ std::int64_t nanoseconds_of(const Node* node) {
   constexpr std::size_t kDecimals = 3;
   if (node == nullptr || (node->kind != Node::Kind::kNatural && node->kind != Node::Kind::kOther))
     return 0;
-  const std::string text =
-      node->kind == Node::Kind::kNatural ? fmt::format("{}", node->number) : std::string(node->text);
+  const std::string text = node->kind == Node::Kind::kNatural ? fmt::format("{}", node->number)
+                                                              : std::string(node->text);
   const std::size_t point = std::min(text.find('.'), text.size());
   std::string decimals = point < text.size() ? text.substr(point + 1, kDecimals) : "";
   decimals.resize(kDecimals, '0');

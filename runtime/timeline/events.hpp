@@ -23,8 +23,8 @@ struct Event {
 
 struct Timeline {
   std::string title;
-  std::vector<Event> events;  // by lane, in the order of the lanes' beginnings; then by time
-  std::uint64_t lost = 0;     // entries for which there was no room
+  std::vector<Event> events;    // by lane, in the order of the lanes' beginnings; then by time
+  std::uint64_t lost = 0;       // entries for which there was no room
   std::int64_t length() const;  // ns, from the first beginning to the last end
 };
 
@@ -34,8 +34,8 @@ struct Timeline {
 Result<Timeline> read_timeline(std::string_view text);
 inline constexpr std::size_t kMostEvents = 100'000;
 
-/// The text for a terminal or a picture, in one line: cut in the middle to `most` bytes, and control
-/// characters escaped.
+/// The text for a terminal or a picture, in one line: cut in the middle to `most` bytes, and
+/// control characters escaped.
 std::string fitted(std::string_view text, std::size_t most);
 /// Nanoseconds as milliseconds with two decimals, rounded: "12.34".
 std::string in_ms(std::int64_t nanoseconds);

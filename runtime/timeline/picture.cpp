@@ -63,8 +63,7 @@ struct Scale {
 
 std::string timeline_picture(const Timeline& timeline) {
   const Scale scale{std::max<std::int64_t>(timeline.length(), 1)};
-  const std::int64_t height =
-      kHead + kRow * std::ranges::count_if(timeline.events, has_row) + 10;
+  const std::int64_t height = kHead + kRow * std::ranges::count_if(timeline.events, has_row) + 10;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
       "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"

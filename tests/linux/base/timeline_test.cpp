@@ -34,7 +34,8 @@ void in_clone(const std::function<void()>& work) {
 }
 
 std::ptrdiff_t count(const std::vector<Entry>& list, std::string_view name) {
-  return std::ranges::count(list, name, [](const Entry& entry) { return std::string_view(entry.name); });
+  return std::ranges::count(list, name,
+                            [](const Entry& entry) { return std::string_view(entry.name); });
 }
 
 }  // namespace
@@ -43,7 +44,9 @@ BOOST_AUTO_TEST_SUITE(timelines)
 
 BOOST_AUTO_TEST_CASE(without_a_timeline_nothing_is_kept) {
   timeline::step("a");
-  { const timeline::Wait wait("b"); }
+  {
+    const timeline::Wait wait("b");
+  }
   BOOST_TEST(timeline::entries().empty());
   BOOST_TEST(timeline::lost() == 0);
 }
@@ -86,7 +89,9 @@ OCIRUN_CHILD_TEST(a_clone_writes_to_the_same_timeline_in_its_own_lane, 0) {
     timeline::step("parent's");
     const timeline::Wait copied("copied");  // the clone must not write it a second time
     in_clone([] {
-      { const timeline::Wait unnamed("of no lane"); }
+      {
+        const timeline::Wait unnamed("of no lane");
+      }
       timeline::name_lane("init");
       timeline::step("child's");
       timeline::end_step();

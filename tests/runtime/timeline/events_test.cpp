@@ -71,8 +71,12 @@ BOOST_AUTO_TEST_CASE(a_table_has_a_row_for_each_event) {
 BOOST_AUTO_TEST_CASE(a_comparison_has_the_steps_of_both) {
   Timeline before = must(read_timeline(kFile)), after = before;
   std::erase_if(after.events, [](const Event& event) { return event.name == "read"; });
-  after.events.push_back({.lane = "init", .category = "step", .name = "new", .object = "",
-                          .begin = 1'000'000, .length = 2'000'000});
+  after.events.push_back({.lane = "init",
+                          .category = "step",
+                          .name = "new",
+                          .object = "",
+                          .begin = 1'000'000,
+                          .length = 2'000'000});
   const std::string table = timeline_comparison(before, after);
   BOOST_TEST(has(line_with(table, "read"), "-0.10"));
   BOOST_TEST(has(line_with(table, "new"), " 2.00"));

@@ -1,0 +1,75 @@
+#include "runtime/inspect/inspect.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include <utility>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "runtime/inspect/subject.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+bool is_alive(Status status) {
+  return status == Status::kCreated || status == Status::kRunning || status == Status::kPaused;
+}
+
+/// The directory of a thread that lives. A program may end its first thread, which has no
+/// namespaces then.
+std::string living_thread(const linux::Procfs& procfs, int pid) {
+  const std::string process = std::to_string(pid);
+  const auto lives = [&](const std::string& files) {
+    return linux::sys::readlinkat(procfs.fd(), (files + "/ns/mnt").c_str()).has_value();
+  };
+  if (lives(process)) return process;
+  auto tasks = procfs.open_file(process + "/task", O_RDONLY | O_DIRECTORY);
+  if (!tasks) return process;
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(tasks->release()), ::closedir);
+  while (const dirent* entry = list ? ::readdir(list.get()) : nullptr)
+    if (const std::string files = process + "/task/" + entry->d_name;
+        entry->d_name[0] != '.' && lives(files))
+      return files;
+  return process;
+}
+
+}  // namespace
+
+Result<Inspection> inspect(const Container& container) {
+  OCIRUN_TRY(refuse_foreign(container.directory()));
+  OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
+  Inspection inspection{.state = container.state(), .sections = {}};
+  if (!is_alive(inspection.state.status)) return inspection;
+  OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
+                    linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  Subject subject{.container = container,
+                  .config = config,
+                  .procfs = procfs,
+                  .pid = inspection.state.pid,
+                  .files = living_thread(procfs, inspection.state.pid),
+                  .status = {}};
+  auto status = subject.read("status");
+  if (status) subject.status = *std::move(status);
+  inspection.sections = {{"namespaces", inspect_namespaces(subject)},
+                         {"credentials", inspect_credentials(subject)},
+                         {"settings", inspect_settings(subject)},
+                         {"mounts", inspect_mounts(subject)},
+                         {"kernel values", inspect_kernel_values(subject)},
+                         {"limits", inspect_limits(subject)},
+                         {"use", inspect_use(subject)},
+                         {"processes", inspect_processes(subject)}};
+  std::erase_if(inspection.sections, [](const Section& section) { return section.rows.empty(); });
+  // Another process may have got the pid while the files were read.
+  if (!linux::is_alive(container.init()))
+    return refuse("container {} has ended while it was inspected: inspect it again",
+                  inspection.state.id);
+  return inspection;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "linux/base/error.hpp"
+#include "runtime/inspect/rows.hpp"
+#include "runtime/state/container.hpp"
+
+namespace ocirun::runtime {
+
+/// Compares a container with its document. Reads, and changes nothing. A fact that cannot be read
+/// is a row of Verdict::kUnknown. Looks at most kPatience at what a file system of the container
+/// could delay. Errors: the snapshot of config.json cannot be read; the container is another
+/// user's.
+Result<Inspection> inspect(const Container& container);
+
+}  // namespace ocirun::runtime

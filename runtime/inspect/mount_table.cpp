@@ -1,0 +1,51 @@
+#include "runtime/inspect/mount_table.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+#include "linux/base/text.hpp"
+#include "linux/files/mountinfo.hpp"
+
+namespace ocirun::runtime {
+
+bool MountLine::has(std::string_view attribute) const {
+  const auto words = linux::split(attributes, ',');
+  return std::ranges::find(words, attribute) != words.end();
+}
+
+std::string MountLine::text() const {
+  std::string text = type + " ";
+  text += has("ro") ? "ro" : "rw";
+  for (const std::string_view protection : kProtections)
+    if (protection != "ro" && has(protection)) text += "," + std::string(protection);
+  return text;
+}
+
+MountTable::MountTable(std::string_view text) {
+  while (const auto entry = linux::next_mount(text))
+    lines_.push_back({.id = entry->id,
+                      .parent = entry->parent,
+                      .point = linux::unescape_path(entry->mount_point),
+                      .type = std::string(entry->type),
+                      .device = std::string(entry->device),
+                      .root = linux::unescape_path(entry->root),
+                      .attributes = std::string(entry->attributes),
+                      .propagation = std::string(entry->propagation)});
+}
+
+const MountLine* MountTable::at(std::string_view point) const {
+  const auto reversed = std::views::reverse(lines_);
+  const auto line = std::ranges::find(reversed, point, &MountLine::point);
+  return line == reversed.end() ? nullptr : &*line;
+}
+
+std::size_t MountTable::count_at(std::string_view point) const {
+  return static_cast<std::size_t>(std::ranges::count(lines_, point, &MountLine::point));
+}
+
+const MountLine* MountTable::with_id(std::uint64_t id) const {
+  const auto line = std::ranges::find(lines_, id, &MountLine::id);
+  return line == lines_.end() ? nullptr : &*line;
+}
+
+}  // namespace ocirun::runtime
