@@ -38,6 +38,16 @@ check_output "the host's network" lo with --net-host ls /sys/class/net
 check_output "a terminal" /dev/pts/0 run_with_terminal "ctr run --rm -t ${OPTIONS[*]} localhost/busybox:latest $NAME-tty tty"
 check_output "an extra device" c with "--device /dev/kmsg" sh -c 'test -c /dev/kmsg && echo c'
 
+# --- the container beside its document ---------------------------------------------------------------------
+# shellcheck source=integration/clients/inspect_checks.bash
+source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
+inspect_setup
+ctr run -d "${OPTIONS[@]}" --memory-limit 67108864 --mount "type=bind,src=$WORK/shown,dst=/shown,options=rbind:ro" \
+  --mount "type=bind,src=$WORK/note,dst=/etc/note,options=rbind" localhost/busybox:latest "$NAME-seen" sleep 1000 >/dev/null
+check_inspection "$NAME-seen"
+ctr tasks delete -f "$NAME-seen" >/dev/null 2>&1
+ctr containers delete "$NAME-seen"
+
 ONE=$NAME-one
 run_detached() { ctr run -d "${OPTIONS[@]}" localhost/busybox:latest "$ONE" sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'; }
 status_is() { ctr tasks ls | grep -qE "^$ONE +[0-9]+ +$1"; }

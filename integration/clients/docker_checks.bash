@@ -92,6 +92,14 @@ check_output "a read-only volume" no run -v "$WORK/volume:/mnt:ro" $B sh -c 'tou
 check_output "a named volume" kept bash -c "docker run --rm --network none -v named:/data $B sh -c 'echo kept >/data/f' && docker run --rm --network none -v named:/data $B cat /data/f"
 check_output "a slave volume" inside bash -c "mount --make-rshared / 2>/dev/null; docker run --rm --network none -v $WORK/volume:/mnt:rslave $B cat /mnt/file"
 
+# --- the container beside its document ---------------------------------------------------------------------
+# shellcheck source=integration/clients/inspect_checks.bash
+source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
+inspect_setup
+docker run -d --name seen --network none --memory 64m -v "$WORK/shown:/shown:ro" -v "$WORK/note:/etc/note" $B sleep 1000 >/dev/null
+check_inspection "$(docker inspect -f '{{.Id}}' seen)"
+docker rm -f seen >/dev/null
+
 # --- a container's life ------------------------------------------------------------------------------------
 run_one() { docker run -d --name one --network none $B sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'; }
 field() { docker inspect -f "{{.State.$1}}" one; }

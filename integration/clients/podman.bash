@@ -76,6 +76,14 @@ check_output "mapped ids may use their root" yes run --uidmap 0:100000:65536 --g
 check_output "an automatic user namespace" yes run --userns auto:size=1000 $B sh -c 'test $(id -u) = 0 && echo yes'
 check_output "an id-mapped volume" 0 run --uidmap 0:100000:65536 --gidmap 0:100000:65536 -v "$WORK/volume:/mnt:idmap" $B stat -c %u /mnt/file
 
+# --- the container beside its document ---------------------------------------------------------------------
+# shellcheck source=integration/clients/inspect_checks.bash
+source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
+inspect_setup
+podman run -d --name seen --network none --memory 64m --sysctl net.ipv4.ip_default_ttl=7 -v "$WORK/shown:/shown:ro" -v "$WORK/note:/etc/note" $B sleep 1000 >/dev/null
+check_inspection "$(podman inspect -f '{{.Id}}' seen)"
+podman rm -f -t 0 seen >/dev/null
+
 # --- a container's life ------------------------------------------------------------------------------------
 check "run detached" podman run -d --name one --network none $B sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'
 check_output "inspect tells that it runs" running podman inspect -f '{{.State.Status}}' one
