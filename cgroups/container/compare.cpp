@@ -12,6 +12,7 @@
 #include "cgroups/hierarchies/text.hpp"
 #include "cgroups/plan/device_rules.hpp"
 #include "cgroups/statistics/stats.hpp"
+#include "linux/base/letters.hpp"
 #include "linux/base/number_set.hpp"
 
 namespace ocirun::cgroups {
@@ -72,7 +73,7 @@ constexpr Unset kUnsetV2[] = {
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
   constexpr std::string_view kUnits = "KMGT";
   int shift = 0;
-  if (const std::size_t unit = text.empty() ? kUnits.npos : kUnits.find(text.back() & ~0x20);
+  if (const std::size_t unit = text.empty() ? kUnits.npos : kUnits.find(linux::upper(text.back()));
       unit != kUnits.npos) {
     shift = 10 * (static_cast<int>(unit) + 1);
     text.remove_suffix(1);
@@ -102,8 +103,9 @@ bool is_shown_as(std::string_view file, std::string_view asked, std::string_view
   }
   // "8:0 rbps=1048576" is a part of "8:0 rbps=1048576 wbps=max riops=max wiops=max".
   const auto has = words(found);
-  return has.size() > 1 &&
-         std::ranges::all_of(words(asked), [&](std::string_view word) { return contains(has, word); });
+  return has.size() > 1 && std::ranges::all_of(words(asked), [&](std::string_view word) {
+           return contains(has, word);
+         });
 }
 
 bool is_unset(std::string_view expected, std::string_view found, const Directory& parent,
@@ -125,9 +127,8 @@ std::vector<Write> last_writes(std::vector<Write> writes) {
   std::vector<Write> last;
   const auto key_of = [](const Write& write) {
     const auto line = words(write.value);
-    return write.file + (line.size() > 1 && line[0].find(':') != line[0].npos
-                             ? " " + std::string(line[0])
-                             : "");
+    return write.file +
+           (line.size() > 1 && line[0].find(':') != line[0].npos ? " " + std::string(line[0]) : "");
   };
   for (Write& write : writes) {
     const std::string key = key_of(write);
@@ -145,8 +146,8 @@ Result<void> add_unasked(const Node& node, std::span<const Unset> table,
   for (const Unset& unset : table) {
     const std::string file(unset.file);
     if (!node.unified() && !node.has(unset.controller)) continue;
-    const bool is_asked = std::ranges::any_of(
-        limits, [&](const LimitFound& limit) { return limit.file == file; });
+    const bool is_asked =
+        std::ranges::any_of(limits, [&](const LimitFound& limit) { return limit.file == file; });
     const auto text = is_asked ? Result<std::string>("") : directory->read(file);
     if (is_asked || !text) continue;
     const std::string found = directory->read_or_empty(file);
@@ -200,7 +201,8 @@ Result<std::vector<LimitFound>> compare_limits(const Record& record, const Resou
     const Node* const node = node_with(nodes, write.controller);
     if (node == nullptr) continue;
     OCIRUN_TRY_ASSIGN(const Directory* directory, node->directory());
-    LimitFound limit{.file = write.file, .pointer = write.pointer, .asked = write.value, .found = ""};
+    LimitFound limit{
+        .file = write.file, .pointer = write.pointer, .asked = write.value, .found = ""};
     const auto text = directory->read(write.file);
     if (!text && write.if_missing != IfMissing::kError) continue;
     if (!text && !write.other_file.empty()) {
@@ -211,18 +213,16 @@ Result<std::vector<LimitFound>> compare_limits(const Record& record, const Resou
       limits.push_back(std::move(limit));
       continue;
     }
-    limit.found =
-        restoring_value(limit.file, directory->read_or_empty(limit.file), limit.asked);
+    limit.found = restoring_value(limit.file, directory->read_or_empty(limit.file), limit.asked);
     if (limit.found == "\n") limit.found.clear();
     limit.is_same = is_shown_as(limit.file, limit.asked, limit.found);
     limits.push_back(std::move(limit));
   }
   for (const Node& node : nodes)
-    OCIRUN_TRY(add_unasked(node, node.unified() ? std::span<const Unset>(kUnsetV2)
-                                                : std::span<const Unset>(kUnsetV1),
-                           limits));
-  if (is_idle)
-    std::erase_if(limits, [&](const LimitFound& limit) { return is_share(limit.file); });
+    OCIRUN_TRY(add_unasked(
+        node, node.unified() ? std::span<const Unset>(kUnsetV2) : std::span<const Unset>(kUnsetV1),
+        limits));
+  if (is_idle) std::erase_if(limits, [&](const LimitFound& limit) { return is_share(limit.file); });
   return limits;
 }
 

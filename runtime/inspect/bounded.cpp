@@ -21,8 +21,7 @@ Result<std::string> written_within(std::chrono::milliseconds patience, std::span
   constexpr std::size_t kMost = std::size_t{64} << 20;
   const Clock::time_point deadline = Clock::now() + patience;
   OCIRUN_TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
-  OCIRUN_TRY_ASSIGN(linux::Child child,
-                    linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     const auto nothing = linux::open_verified_null();
     if (!nothing) ::_exit(1);

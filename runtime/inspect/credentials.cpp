@@ -31,8 +31,7 @@ std::string in_container(std::string_view id, const std::vector<linux::IdMapping
 /// The map of the document; for a user namespace that is joined, init's own.
 std::vector<linux::IdMapping> map_of(const Subject& subject, const char* file,
                                      const std::vector<linux::IdMapping>& asked) {
-  if (!asked.empty() || !subject.config.namespaces.joins(linux::NamespaceKind::kUser))
-    return asked;
+  if (!asked.empty() || !subject.config.namespaces.joins(linux::NamespaceKind::kUser)) return asked;
   const auto text = subject.read(file);
   return text ? linux::parse_id_map(*text) : std::vector<linux::IdMapping>();
 }
@@ -68,8 +67,8 @@ void add_user(Rows& rows, const Subject& subject, const bundle::User& user) {
   std::vector<std::string> groups;
   for (const Gid group : user.additional_gids) groups.push_back(std::to_string(group.value()));
   const bool has_root_group = gid == "0" || std::ranges::find(groups, "0") != groups.end();
-  rows.push_back(ids_row("/process/user/uid", {uid}, status_field(subject.status, "Uid"), uids,
-                         uid == "0"));
+  rows.push_back(
+      ids_row("/process/user/uid", {uid}, status_field(subject.status, "Uid"), uids, uid == "0"));
   rows.push_back(ids_row("/process/user/gid", {gid}, status_field(subject.status, "Gid"), gids,
                          has_root_group));
   rows.push_back(ids_row("/process/user/additionalGids", groups,
@@ -173,9 +172,9 @@ void add_restrictions(Rows& rows, const Subject& subject, const bundle::Process&
   if (seccomp.verdict == Verdict::kAsAsked) seccomp.asked.clear();
   if (const auto bytes = subject.container.filter_bytes(); is_asked && bytes)
     if (const auto filter = linux::parse_filter_bytes(*bytes))
-      seccomp.found += fmt::format("; the document's has {} instructions, flags {:#x}{}",
-                                   filter->program.size(), filter->flags,
-                                   filter->notify ? ", an agent" : "");
+      seccomp.found +=
+          fmt::format("; the document's has {} instructions, flags {:#x}{}", filter->program.size(),
+                      filter->flags, filter->notify ? ", an agent" : "");
   rows.push_back(std::move(seccomp));
 }
 

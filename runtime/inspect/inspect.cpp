@@ -24,7 +24,7 @@ bool is_alive(Status status) {
 /// The directory of a thread that lives. A program may end its first thread, which has no
 /// namespaces then.
 std::string living_thread(const linux::Procfs& procfs, int pid) {
-  const std::string process = std::to_string(pid);
+  std::string process = std::to_string(pid);
   const auto lives = [&](const std::string& files) {
     return linux::sys::readlinkat(procfs.fd(), (files + "/ns/mnt").c_str()).has_value();
   };

@@ -33,8 +33,8 @@ std::string in_words(std::string_view value) {
 
 /// Enters the namespaces that have names and sysctls. The caller is a child process of its own.
 bool enter(const Subject& subject) {
-  for (const NamespaceKind kind : {NamespaceKind::kUser, NamespaceKind::kIpc, NamespaceKind::kUts,
-                                   NamespaceKind::kNetwork}) {
+  for (const NamespaceKind kind :
+       {NamespaceKind::kUser, NamespaceKind::kIpc, NamespaceKind::kUts, NamespaceKind::kNetwork}) {
     if (!subject.config.namespaces.contains(kind)) continue;
     const auto space = linux::open_namespace(subject.procfs.fd(), subject.pid, kind);
     const bool is_entered =
@@ -67,7 +67,8 @@ Rows inspect_kernel_values(const Subject& subject) {
   if (config.hostname.empty() && config.domainname.empty() && config.sysctls.empty()) return rows;
   const auto full = linux::Procfs::open(linux::Procfs::Subset::kFull);
   const auto text =
-      full ? written_within(kPatienceForValues, std::array{subject.procfs.fd(), full->fd()}, [&](Fd out) { tell_values(subject, *full, out); })
+      full ? written_within(kPatienceForValues, std::array{subject.procfs.fd(), full->fd()},
+                            [&](Fd out) { tell_values(subject, *full, out); })
            : Result<std::string>(std::unexpected(full.error()));
   const std::string told = text.value_or("");
   const auto values = linux::split(told, '\0');
@@ -76,9 +77,10 @@ Rows inspect_kernel_values(const Subject& subject) {
     if (is_whole && !values[index].empty())
       rows.push_back(compared(std::move(what), asked, std::string(values[index])));
     else
-      rows.push_back({std::move(what), asked,
-                      text ? "cannot be read in the container's namespaces" : text.error().message(),
-                      Verdict::kUnknown});
+      rows.push_back(
+          {std::move(what), asked,
+           text ? "cannot be read in the container's namespaces" : text.error().message(),
+           Verdict::kUnknown});
   };
   if (!config.hostname.empty()) add("/hostname", config.hostname, 0);
   if (!config.domainname.empty()) add("/domainname", config.domainname, 1);

@@ -30,7 +30,8 @@ Result<std::vector<cgroups::LimitFound>> compare_limits(const Subject& subject) 
 void add_place(Rows& rows, const Subject& subject) {
   const cgroups::Record& record = subject.container.record().cgroup;
   const auto text = subject.read("cgroup");
-  if (!text) return rows.push_back({"cgroup", record.path, text.error().message(), Verdict::kUnknown});
+  if (!text)
+    return rows.push_back({"cgroup", record.path, text.error().message(), Verdict::kUnknown});
   Row row{"cgroup", "", record.path, Verdict::kAsAsked};
   for (std::string_view line : linux::words(*text, '\n')) {
     linux::cut(line, ':');
@@ -38,8 +39,10 @@ void add_place(Rows& rows, const Subject& subject) {
     const bool is_recorded = std::ranges::any_of(
         record.directories, [&](const auto& entry) { return entry.first == controllers; });
     // "/..": the caller is in a cgroup namespace.
-    if (!is_recorded || line.starts_with("/..") || linux::is_at_or_below(line, record.path)) continue;
-    row = {"cgroup", record.path, fmt::format("{} in {}", line, controllers.empty() ? "v2" : controllers),
+    if (!is_recorded || line.starts_with("/..") || linux::is_at_or_below(line, record.path))
+      continue;
+    row = {"cgroup", record.path,
+           fmt::format("{} in {}", line, controllers.empty() ? "v2" : controllers),
            Verdict::kDrift};
   }
   rows.push_back(std::move(row));
@@ -51,8 +54,7 @@ bool is_of_systemd(const cgroups::Record& record, const std::string& file) {
 }
 
 void add_devices(Rows& rows, const Subject& subject, const cgroups::Resources& resources) {
-  const auto same =
-      cgroups::has_device_rules(subject.container.record().cgroup, resources.devices);
+  const auto same = cgroups::has_device_rules(subject.container.record().cgroup, resources.devices);
   Row row{"/linux/resources/devices", "", "as asked", Verdict::kAsAsked};
   if (!same || !*same) {
     row.found = same ? "cannot be read here" : same.error().message();
@@ -66,8 +68,9 @@ void add_devices(Rows& rows, const Subject& subject, const cgroups::Resources& r
 }
 
 std::string mib(std::uint64_t bytes) {
-  return cgroups::is_unlimited(bytes) ? "no limit"
-                                      : fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+  return cgroups::is_unlimited(bytes)
+             ? "no limit"
+             : fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
 std::string seconds(std::uint64_t nanoseconds) {
@@ -120,21 +123,21 @@ Rows inspect_use(const Subject& subject) {
   const auto stats = (*cgroup)->stats();
   if (!stats) return {{"cgroup", "", stats.error().message(), Verdict::kUnknown}};
   if (stats->memory)
-    rows.push_back({"memory", "",
-                    fmt::format("{}, at most {} so far, of {}; killed for memory: {}",
-                                mib(stats->memory->memory.usage),
-                                mib(stats->memory->memory.max_usage),
-                                mib(stats->memory->memory.limit), stats->memory->oom_kills)});
+    rows.push_back(
+        {"memory", "",
+         fmt::format("{}, at most {} so far, of {}; killed for memory: {}",
+                     mib(stats->memory->memory.usage), mib(stats->memory->memory.max_usage),
+                     mib(stats->memory->memory.limit), stats->memory->oom_kills)});
   if (stats->cpu)
     rows.push_back({"CPU time", "",
                     fmt::format("{}, throttled for {} in {} of {} periods",
                                 seconds(stats->cpu->total_ns), seconds(stats->cpu->throttled_ns),
                                 stats->cpu->throttled_periods, stats->cpu->periods)});
   if (stats->pids)
-    rows.push_back({"processes and threads", "",
-                    fmt::format("{} of {}", stats->pids->current,
-                                stats->pids->limit ? std::to_string(*stats->pids->limit)
-                                                   : "no limit")});
+    rows.push_back(
+        {"processes and threads", "",
+         fmt::format("{} of {}", stats->pids->current,
+                     stats->pids->limit ? std::to_string(*stats->pids->limit) : "no limit")});
   add_pressure(rows, "pressure of CPU", stats->cpu_pressure);
   add_pressure(rows, "pressure of memory", stats->memory_pressure);
   add_pressure(rows, "pressure of I/O", stats->io_pressure);

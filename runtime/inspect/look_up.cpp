@@ -43,9 +43,9 @@ Result<Found> look_up_one(const Surroundings& here, const std::string& path) {
     return here.answers(here.side, mount) ? Result<void>() : fail(EREMOTE, "look up");
   };
   OCIRUN_TRY(check(here.root.fd()));
-  OCIRUN_TRY_ASSIGN(const UniqueFd file,
-                    here.root.open_by_walk(RootfsPath(path), O_PATH,
-                                           linux::SafeDir::Symlinks::kInside, check));
+  OCIRUN_TRY_ASSIGN(
+      const UniqueFd file,
+      here.root.open_by_walk(RootfsPath(path), O_PATH, linux::SafeDir::Symlinks::kInside, check));
   OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
   Found found;
   found.mode = status.st_mode;
@@ -80,8 +80,8 @@ void tell(Fd out, Fd top, std::span<const SoughtPath> places, const Answers& ans
   const Surroundings on_host{*procfs, SoughtPath::Side::kHost, linux::SafeDir(*std::move(host)),
                              "/", answers};
   for (const SoughtPath& place : places) {
-    const auto found = look_up_one(
-        place.side == SoughtPath::Side::kHost ? on_host : in_container, place.path);
+    const auto found =
+        look_up_one(place.side == SoughtPath::Side::kHost ? on_host : in_container, place.path);
     if (!linux::write_all(out, record_of(found))) return;
   }
 }

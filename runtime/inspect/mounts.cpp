@@ -25,9 +25,9 @@ namespace {
 using linux::clean;
 
 constexpr linux::Named<std::uint64_t> kAttributes[] = {
-    {"ro", MOUNT_ATTR_RDONLY},     {"nosuid", MOUNT_ATTR_NOSUID},
-    {"nodev", MOUNT_ATTR_NODEV},   {"noexec", MOUNT_ATTR_NOEXEC},
-    {"nosymfollow", 0x00200000},  // MOUNT_ATTR_NOSYMFOLLOW, Linux 5.14
+    {"ro", MOUNT_ATTR_RDONLY},     {"nosuid", MOUNT_ATTR_NOSUID}, {"nodev", MOUNT_ATTR_NODEV},
+    {"noexec", MOUNT_ATTR_NOEXEC}, {"nosymfollow", 0x00200000},  // MOUNT_ATTR_NOSYMFOLLOW,
+                                                                 // Linux 5.14
 };
 
 constexpr const char* kHangs = "a file system on the way may never answer";
@@ -53,9 +53,7 @@ bool protects_as(std::string_view found, std::string_view asked) {
 class Comparison {
  public:
   Comparison(const bundle::Config& config, MountTable table, MountTable host)
-      : config_(config),
-        table_(std::move(table)),
-        host_(std::move(host)) {}
+      : config_(config), table_(std::move(table)), host_(std::move(host)) {}
 
   Rows run(Fd root) {
     look_all_up(root);
@@ -66,8 +64,7 @@ class Comparison {
     for (std::size_t index = 0; index < config_.devices.size(); ++index)
       compare_device(config_.devices[index], fmt::format("/linux/devices/{}", index));
     for (const linux::Device& device : linux::default_devices())
-      if (!is_of_document(device) && !has_bind_on_dev())
-        compare_device(device, "default device");
+      if (!is_of_document(device) && !has_bind_on_dev()) compare_device(device, "default device");
     add_others();
     return std::move(rows_);
   }
@@ -130,19 +127,20 @@ void Comparison::look_all_up(Fd root) {
     add_place(SoughtPath::Side::kContainer, clean(device.path));
   // A mount point on the host that does not answer must not hide what is in the container.
   add_place(SoughtPath::Side::kHost, config_.root_path.string());
-  std::ranges::stable_partition(
-      places_, [](const SoughtPath& place) { return place.side == SoughtPath::Side::kContainer; });
-  answers_ = look_up(root, places_,
-                     [this](SoughtPath::Side side, std::uint64_t mount) { return answers(side, mount); });
+  static_cast<void>(std::ranges::partition(
+      places_, [](const SoughtPath& place) { return place.side == SoughtPath::Side::kContainer; }));
+  answers_ = look_up(root, places_, [this](SoughtPath::Side side, std::uint64_t mount) {
+    return answers(side, mount);
+  });
 }
 
 /// Whether the file system of a mount always answers: the root that the document names, those that
 /// live in the kernel's memory, and those of the host that no server stands behind. The container
 /// can mount all others itself, with a server of its own or on top of one.
 bool Comparison::answers(SoughtPath::Side side, std::uint64_t mount) const {
-  constexpr std::string_view kInMemory[] = {"tmpfs",  "devtmpfs", "devpts",  "proc",
-                                            "sysfs",  "mqueue",   "cgroup",  "cgroup2",
-                                            "ramfs",  "hugetlbfs", "securityfs", "bpf"};
+  constexpr std::string_view kInMemory[] = {"tmpfs", "devtmpfs",  "devpts",     "proc",
+                                            "sysfs", "mqueue",    "cgroup",     "cgroup2",
+                                            "ramfs", "hugetlbfs", "securityfs", "bpf"};
   constexpr std::string_view kServed[] = {"fuse", "nfs", "cifs", "smb", "9p", "ceph", "afs"};
   const bool is_host = side == SoughtPath::Side::kHost;
   const MountLine* const line = (is_host ? host_ : table_).with_id(mount);
@@ -196,7 +194,7 @@ void Comparison::compare_root() {
   // The rootfs may lie on a read-only mount, and a mount on "/" may change the root.
   const bool may_be_read_only = is_read_only && !config_.root_readonly;
   add("/root " + config_.root_path.string(), asked, line->text(),
-      may_be_read_only                              ? Verdict::kUnasked
+      may_be_read_only                        ? Verdict::kUnasked
       : is_read_only == config_.root_readonly ? Verdict::kAsAsked
                                               : Verdict::kDrift);
 }
@@ -279,8 +277,7 @@ void Comparison::compare_mount(std::size_t index) {
   const bool is_source_known = source != nullptr && *source && (*source)->error == 0;
   if (is_hidden(index)) return add(what, "", "hidden by a later mount", Verdict::kUnasked);
   const MountLine* const line = table_.at(point);
-  const MountLine* const source_mount =
-      is_source_known ? host_.with_id((*source)->mount) : nullptr;
+  const MountLine* const source_mount = is_source_known ? host_.with_id((*source)->mount) : nullptr;
   bool is_exact = true;
   const std::string flags = expected_text(index, source_mount, is_exact);
   if (mount.is_of_cgroups()) trees_[point] = {.source = "", .flags = flags};
@@ -307,9 +304,8 @@ void Comparison::compare_mount(std::size_t index) {
     is_same = false;
   }
   // A recursive rootfsPropagation comes after the mounts, and changes theirs.
-  const bool is_propagation_kept =
-      config_.rootfs_propagation == linux::Propagation::kUnchanged ||
-      !config_.rootfs_propagation_recursive;
+  const bool is_propagation_kept = config_.rootfs_propagation == linux::Propagation::kUnchanged ||
+                                   !config_.rootfs_propagation_recursive;
   if (const std::string_view propagation = name_of(mount.propagation);
       !propagation.empty() && is_propagation_kept) {
     asked += fmt::format(",{}", propagation);
@@ -334,8 +330,7 @@ void Comparison::compare_masked(const std::string& path) {
   if (line != nullptr) {
     const bool is_null = line->root.ends_with("/null");
     const bool is_mask = is_null || (line->type == "tmpfs" && line->has("ro"));
-    return add(what, is_mask ? "" : "masked",
-               is_null ? "masked by the null device" : line->text(),
+    return add(what, is_mask ? "" : "masked", is_null ? "masked by the null device" : line->text(),
                is_mask ? Verdict::kAsAsked : Verdict::kDrift);
   }
   if (is_missing_in_container(path))
@@ -386,8 +381,7 @@ void Comparison::compare_device(const linux::Device& device, const std::string& 
   const std::string path = clean(device.path);
   known_.try_emplace(resolved(path), 1);
   const auto* const found = answer_for(SoughtPath::Side::kContainer, path);
-  const std::string asked =
-      device_text(static_cast<char>(device.kind), device.major, device.minor);
+  const std::string asked = device_text(static_cast<char>(device.kind), device.major, device.minor);
   Row row{what + " " + path, asked, "", Verdict::kUnknown};
   if (found == nullptr || hangs(path)) {
     row.found = kHangs;
@@ -432,8 +426,8 @@ void Comparison::add_others() {
   }
 }
 
-/// Whether the mount came with a recursive bind, or is one of the hierarchies of cgroups. `count`: of
-/// the mounts on its point, up to this one.
+/// Whether the mount came with a recursive bind, or is one of the hierarchies of cgroups. `count`:
+/// of the mounts on its point, up to this one.
 bool Comparison::is_in_tree(const MountLine& line, std::size_t count) const {
   return std::ranges::any_of(trees_, [&](const auto& entry) {
     const auto& [point, tree] = entry;
@@ -447,8 +441,7 @@ bool Comparison::is_in_tree(const MountLine& line, std::size_t count) const {
       return original.point == top + below && original.device == line.device &&
              original.root == line.root;
     };
-    return std::ranges::any_of(host_.lines(), is_original) &&
-           count <= host_.count_at(top + below);
+    return std::ranges::any_of(host_.lines(), is_original) && count <= host_.count_at(top + below);
   });
 }
 

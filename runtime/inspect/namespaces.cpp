@@ -22,8 +22,8 @@ using linux::NamespaceKind;
 /// "net:[4026531840]"
 Result<std::string> identity(const Subject& subject, const std::string& process,
                              NamespaceKind kind) {
-  return linux::sys::readlinkat(
-      subject.procfs.fd(), fmt::format("{}/ns/{}", process, linux::proc_name(kind)).c_str());
+  return linux::sys::readlinkat(subject.procfs.fd(),
+                                fmt::format("{}/ns/{}", process, linux::proc_name(kind)).c_str());
 }
 
 /// The identity of the namespace that a path leads to. nsfs has no name for it but the inode.
@@ -51,9 +51,9 @@ Row row_of(const Subject& subject, NamespaceKind kind, const std::string& own_pi
   } else if (const auto joined = identity_at(*entry->path, kind); joined) {
     // /proc/PID/ns leads to the namespace of whoever has the pid now.
     const bool is_of_process = entry->path->string().starts_with("/proc/");
-    row.verdict = *joined == *found  ? Verdict::kAsAsked
-                  : is_of_process ? Verdict::kUnknown
-                                  : Verdict::kDrift;
+    row.verdict = *joined == *found ? Verdict::kAsAsked
+                  : is_of_process   ? Verdict::kUnknown
+                                    : Verdict::kDrift;
     if (*joined != *found) row.asked += " (now " + *joined + ")";
   } else {
     row.found += "; the path: " + joined.error().message();
@@ -66,8 +66,7 @@ std::string text_of(std::vector<linux::IdMapping> mappings) {
   std::ranges::sort(mappings, {}, &linux::IdMapping::container_id);
   std::vector<std::string> parts;
   for (const linux::IdMapping& mapping : mappings)
-    parts.push_back(
-        fmt::format("{} {} {}", mapping.container_id, mapping.host_id, mapping.size));
+    parts.push_back(fmt::format("{} {} {}", mapping.container_id, mapping.host_id, mapping.size));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -90,8 +89,8 @@ bool is_in_asked_user_namespace(const Subject& subject) {
     const auto joined = identity_at(*entry->path, NamespaceKind::kUser);
     return joined && found && *joined == *found;
   }
-  const auto file = linux::sys::openat(subject.procfs.fd(),
-                                       (subject.files + "/ns/user").c_str(), O_RDONLY);
+  const auto file =
+      linux::sys::openat(subject.procfs.fd(), (subject.files + "/ns/user").c_str(), O_RDONLY);
   if (!file) return false;
   const UniqueFd parent(::ioctl(file->get(), NS_GET_PARENT));
   const auto status = parent ? linux::sys::fstat(parent) : fail(errno, "find the parent");

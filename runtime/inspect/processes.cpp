@@ -51,8 +51,8 @@ Rows inspect_processes(const Subject& subject) {
   }
   const bool has_own_pids = subject.container.record().own_pid_namespace;
   const std::size_t depth = depth_of(subject.status);
-  const auto init_space = linux::sys::readlinkat(
-      subject.procfs.fd(), (subject.files + "/ns/pid").c_str());
+  const auto init_space =
+      linux::sys::readlinkat(subject.procfs.fd(), (subject.files + "/ns/pid").c_str());
   std::size_t left_out = 0;
   for (const int pid : *pids) {
     const auto status = subject.procfs.read(fmt::format("{}/status", pid));

@@ -31,8 +31,7 @@ std::string_view mark_of(Verdict verdict) {
 std::string told(const Row& row) {
   if (row.asked.empty() || row.asked == row.found || row.verdict == Verdict::kFact)
     return row.found;
-  if (row.verdict == Verdict::kUnknown)
-    return fmt::format("asked {}; {}", row.asked, row.found);
+  if (row.verdict == Verdict::kUnknown) return fmt::format("asked {}; {}", row.asked, row.found);
   return fmt::format("asked {}, found {}", row.asked, row.found);
 }
 
@@ -64,8 +63,7 @@ Row compared(std::string what, std::string asked, std::string found) {
 std::size_t Inspection::count(Verdict verdict) const {
   std::size_t number = 0;
   for (const Section& section : sections)
-    number +=
-        static_cast<std::size_t>(std::ranges::count(section.rows, verdict, &Row::verdict));
+    number += static_cast<std::size_t>(std::ranges::count(section.rows, verdict, &Row::verdict));
   return number;
 }
 

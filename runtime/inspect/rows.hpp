@@ -23,9 +23,9 @@ inline constexpr linux::Named<Verdict> kVerdictNames[] = {
 
 /// One fact. The texts may hold what a container has written.
 struct Row {
-  std::string what;     // "network", "/mounts/3 /data"
-  std::string asked;    // by the document; "" for nothing
-  std::string found;    // in the container; for kUnknown the reason
+  std::string what;   // "network", "/mounts/3 /data"
+  std::string asked;  // by the document; "" for nothing
+  std::string found;  // in the container; for kUnknown the reason
   Verdict verdict = Verdict::kFact;
 };
 

@@ -78,8 +78,7 @@ void add_oom_score(Rows& rows, const Subject& subject, const bundle::Process& pr
   if (!text) return;
   const std::string found(linux::words(*text, '\n').empty() ? "" : linux::words(*text, '\n')[0]);
   if (process.oom_score_adj)
-    rows.push_back(
-        compared("/process/oomScoreAdj", std::to_string(*process.oom_score_adj), found));
+    rows.push_back(compared("/process/oomScoreAdj", std::to_string(*process.oom_score_adj), found));
   else
     rows.push_back({"/process/oomScoreAdj", "", found, Verdict::kUnasked});
 }
@@ -102,8 +101,8 @@ void add_scheduling(Rows& rows, const Subject& subject, const bundle::Process& p
   if (!found) {
     rows.push_back({"/process/scheduler", "", found.error().message(), Verdict::kUnknown});
   } else if (process.scheduler) {
-    rows.push_back(compared("/process/scheduler", scheduler_text(*process.scheduler),
-                            scheduler_text(*found)));
+    rows.push_back(
+        compared("/process/scheduler", scheduler_text(*process.scheduler), scheduler_text(*found)));
   } else if (found->policy != 0 || found->nice != 0) {
     rows.push_back({"/process/scheduler", "", scheduler_text(*found), Verdict::kUnasked});
   }
@@ -113,11 +112,10 @@ void add_scheduling(Rows& rows, const Subject& subject, const bundle::Process& p
     return fmt::format("class {} priority {}", value.io_class, value.priority);
   };
   if (priority)
-    rows.push_back(
-        compared("/process/ioPriority", text(*process.io_priority), text(*priority)));
+    rows.push_back(compared("/process/ioPriority", text(*process.io_priority), text(*priority)));
   else
-    rows.push_back({"/process/ioPriority", text(*process.io_priority),
-                    priority.error().message(), Verdict::kUnknown});
+    rows.push_back({"/process/ioPriority", text(*process.io_priority), priority.error().message(),
+                    Verdict::kUnknown});
 }
 
 /// "0-1,3"
@@ -168,8 +166,7 @@ void add_personality(Rows& rows, const Subject& subject) {
   const auto text = subject.read("personality");
   const std::string asked = fmt::format("{:08x}", *subject.config.personality);
   if (!text)
-    rows.push_back(
-        {"/linux/personality", asked, text.error().message(), Verdict::kUnknown});
+    rows.push_back({"/linux/personality", asked, text.error().message(), Verdict::kUnknown});
   else
     rows.push_back(compared("/linux/personality", asked, text->substr(0, text->find('\n'))));
 }

@@ -27,7 +27,8 @@ BOOST_AUTO_TEST_CASE(a_new_cgroup_has_no_limit_that_nobody_asked_for) {
     BOOST_ERROR(limit.file << ": " << limit.found);
 }
 
-BOOST_AUTO_TEST_CASE(what_apply_has_written_is_as_asked, *precondition(host_has("memory", "cpu", "cpuset", "pids"))) {
+BOOST_AUTO_TEST_CASE(what_apply_has_written_is_as_asked,
+                     *precondition(host_has("memory", "cpu", "cpuset", "pids"))) {
   TestCgroup cgroup("asked");
   cgroup.create();
   Resources resources;
@@ -44,7 +45,8 @@ BOOST_AUTO_TEST_CASE(what_apply_has_written_is_as_asked, *precondition(host_has(
     BOOST_ERROR(limit.file << ": asked " << limit.asked << ", found " << limit.found);
 }
 
-BOOST_AUTO_TEST_CASE(a_value_that_somebody_writes_is_found, *precondition(host_has("memory", "pids"))) {
+BOOST_AUTO_TEST_CASE(a_value_that_somebody_writes_is_found,
+                     *precondition(host_has("memory", "pids"))) {
   TestCgroup cgroup("written");
   cgroup.create();
   Resources resources;

@@ -15,12 +15,12 @@ Inspection sample() {
   inspection.state.id = "web1";
   inspection.state.status = bundle::Status::kRunning;
   inspection.state.pid = 7;
-  inspection.sections = {
-      {"limits",
-       {compared("memory", "64", "64"), compared("pids", "10", "20"),
-        {"score", "", "5", Verdict::kUnasked},
-        {"policy", "bind", "not told", Verdict::kUnknown}}},
-      {"use", {{"CPU", "", "1 s", Verdict::kFact}}}};
+  inspection.sections = {{"limits",
+                          {compared("memory", "64", "64"),
+                           compared("pids", "10", "20"),
+                           {"score", "", "5", Verdict::kUnasked},
+                           {"policy", "bind", "not told", Verdict::kUnknown}}},
+                         {"use", {{"CPU", "", "1 s", Verdict::kFact}}}};
   return inspection;
 }
 
