@@ -50,7 +50,7 @@ Row row_of(const Subject& subject, NamespaceKind kind, const std::string& own_pi
     row.verdict = is_own ? Verdict::kDrift : Verdict::kAsAsked;
   } else if (const auto joined = identity_at(*entry->path, kind); joined) {
     // /proc/PID/ns leads to the namespace of whoever has the pid now.
-    const bool is_of_process = entry->path->string().starts_with("/proc/");
+    const bool is_of_process = linux::name_in_proc(entry->path->string()).has_value();
     row.verdict = *joined == *found ? Verdict::kAsAsked
                   : is_of_process   ? Verdict::kUnknown
                                     : Verdict::kDrift;
