@@ -18,10 +18,11 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// A file, and its text in a new cgroup. kOfParent: the same as in the parent's file.
+/// The same text as in the parent's file.
 constexpr std::string_view kOfParent = "(parent)";
 /// v1 shows a limit that nobody has set as a number near 2^63.
 constexpr std::string_view kUnlimited = "unlimited";
+/// A file, and its text in a new cgroup.
 struct Unset {
   std::string_view controller, file, text;
 };

@@ -7,9 +7,9 @@
 namespace ocirun::runtime {
 
 /// Compares a container with its document. Reads, and changes nothing. A fact that cannot be read
-/// is a row of Verdict::kUnknown. Looks at most kPatience at what a file system of the container
-/// could delay. Errors: the snapshot of config.json cannot be read; the container is another
-/// user's.
+/// is a row of Verdict::kUnknown. What a file system of the container could delay is given up after
+/// some seconds. Errors: the snapshot of config.json cannot be read; the container is another
+/// user's; it has ended meanwhile.
 Result<Inspection> inspect(const Container& container);
 
 }  // namespace ocirun::runtime
