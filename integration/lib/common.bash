@@ -283,13 +283,13 @@ stop_helpers() {
   HELPERS=()
 }
 
-# eventually COMMAND…: the command succeeds within forty seconds. ocirun ends its own waits after ten seconds: a test that something
+# eventually COMMAND…: the command succeeds within two minutes. ocirun ends its own waits after ten seconds: a test that something
 # else ends a wait must check the status or the message too.
 eventually() { untraced wait_for "$@"; }
 
 # The deadline is long enough for a busy machine: only a hang reaches it. A test file may define show_why, which prints details then.
 wait_for() {
-  local deadline=$((SECONDS + 40))
+  local deadline=$((SECONDS + 120))
   until "$@"; do
     if [[ $SECONDS -ge $deadline ]]; then
       echo "never became true: $*"

@@ -67,7 +67,7 @@ ask() {
   local answer=
   exec 5<>/dev/tcp/127.0.0.1/8080
   printf 'GET /sh HTTP/1.0\r\n\r\n' >&5
-  IFS= read -r -t 100 -u 5 answer || true
+  IFS= read -r -t 400 -u 5 answer || true
   exec 5>&-
   echo "${answer%$'\r'}"
 }

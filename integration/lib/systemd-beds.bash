@@ -17,6 +17,6 @@ machine() { run_in "$REPO/integration/vm/run" --systemd "$@"; }
 
 run_in() {
   [[ -z ${BED_MISSING:-} ]] || skip "$BED_MISSING"
-  run timeout -k 5 300 "${@:1:$#-1}" -- bash -c "source '$LIB/systemd-guest.bash'; ${*: -1}" </dev/null
+  run timeout -k 5 950 "${@:1:$#-1}" -- bash -c "source '$LIB/systemd-guest.bash'; ${*: -1}" </dev/null
   succeeds
 }

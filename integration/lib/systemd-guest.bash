@@ -96,9 +96,9 @@ nothing_left() {
   equal "processes" "" "$(pgrep -f "run --bundle $W/bundle|^/usr/bin/bash -c" || true)"
 }
 
-# journal_has LINE JOURNALCTL-OPTION…: the journal has this line within forty seconds.
+# journal_has LINE JOURNALCTL-OPTION…: the journal has this line within two minutes.
 journal_has() {
-  local deadline=$((SECONDS + 40))
+  local deadline=$((SECONDS + 120))
   while ((SECONDS < deadline)); do
     ! journalctl --output=cat "${@:2}" | grep -qxF -- "$1" || return 0
     sleep 0.1
@@ -108,18 +108,18 @@ journal_has() {
   exit 1
 }
 
-# eventually COMMAND…: the command succeeds within forty seconds.
+# eventually COMMAND…: the command succeeds within two minutes.
 eventually() {
-  local deadline=$((SECONDS + 40))
+  local deadline=$((SECONDS + 120))
   until "$@"; do
     ((SECONDS < deadline)) || { echo "never became true: $*"; exit 1; }
     sleep 0.1
   done
 }
 
-# soon WHAT EXPECTED COMMAND…: the command prints EXPECTED within forty seconds.
+# soon WHAT EXPECTED COMMAND…: the command prints EXPECTED within two minutes.
 soon() {
-  local deadline=$((SECONDS + 40))
+  local deadline=$((SECONDS + 120))
   while ((SECONDS < deadline)); do
     [[ $("${@:3}") != "$2" ]] || return 0
     sleep 0.1
