@@ -10,7 +10,9 @@
 #include <string>
 
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/process/capabilities.hpp"
+#include "linux/process/lsm.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -19,19 +21,8 @@ using linux::CapabilitySet;
 
 constexpr std::uint32_t kNobody = 0xFFFFFFFFU;  // no process has this id
 
-// Returns VALUE of the line "NAME:\tVALUE".
-std::optional<std::string_view> field_of(std::string_view text, std::string_view name) {
-  while (!text.empty()) {
-    std::string_view line = linux::cut(text, '\n');
-    if (linux::cut(line, ':') != name) continue;
-    while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
-    return line;
-  }
-  return std::nullopt;
-}
-
 Result<CapabilitySet> set_of(std::string_view text, std::string_view name) {
-  const auto value = field_of(text, name);
+  const auto value = linux::status_field(text, name);
   std::uint64_t bits = 0;
   const char* end = value ? value->data() + value->size() : nullptr;
   if (!value || std::from_chars(value->data(), end, bits, 16).ptr != end)
@@ -41,14 +32,15 @@ Result<CapabilitySet> set_of(std::string_view text, std::string_view name) {
 
 Result<std::vector<std::uint32_t>> ids_of(std::string_view text, std::string_view name) {
   std::vector<std::uint32_t> ids;
-  for (const std::string_view word : linux::words(field_of(text, name).value_or(""), '\t'))
+  for (const std::string_view word :
+       linux::words(linux::status_field(text, name).value_or(""), '\t'))
     ids.push_back(linux::number<std::uint32_t>(word).value_or(0xFFFFFFFFU));
   if (ids.size() != 4) return refuse("the kernel does not tell {} of a process", name);
   return ids;
 }
 
 Result<std::vector<std::uint32_t>> groups_of(std::string_view text) {
-  const auto value = field_of(text, "Groups");
+  const auto value = linux::status_field(text, "Groups");
   if (!value) return refuse("the kernel does not tell Groups of a process");
   std::vector<std::uint32_t> groups;
   for (const std::string_view word : linux::words(*value))
@@ -57,7 +49,7 @@ Result<std::vector<std::uint32_t>> groups_of(std::string_view text) {
 }
 
 Result<int> number_of(std::string_view text, std::string_view name) {
-  const auto value = field_of(text, name);
+  const auto value = linux::status_field(text, name);
   const auto parsed = value ? linux::number<int>(*value) : std::nullopt;
   if (!parsed) return refuse("the kernel does not tell {} of a process", name);
   return *parsed;
@@ -127,28 +119,22 @@ Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& confi
   return {};
 }
 
-// Removes the newline or NUL that the security modules write after a label.
-std::string_view plain(std::string_view label) {
-  while (label.ends_with('\n') || label.ends_with('\0')) label.remove_suffix(1);
-  return label;
-}
-
 Result<void> compare_profile(const linux::Procfs& procfs, int pid, const std::string& profile) {
   if (profile.empty() || profile == "unconfined") return {};
   auto label = procfs.read(fmt::format("{}/attr/apparmor/current", pid));
   if (!label) label = procfs.read(fmt::format("{}/attr/current", pid));
   OCIRUN_TRY(label);
-  if (is_of_profile(*label, profile)) return {};
+  if (linux::is_of_profile(*label, profile)) return {};
   return refuse("has the AppArmor profile \"{}\": /process/apparmorProfile is \"{}\"",
-                plain(*label), profile);
+                linux::plain_label(*label), profile);
 }
 
 Result<void> compare_selinux(const linux::Procfs& procfs, int pid, const std::string& wanted) {
   if (wanted.empty()) return {};
   OCIRUN_TRY_ASSIGN(const std::string label, procfs.read(fmt::format("{}/attr/current", pid)));
-  if (plain(label) == wanted) return {};
-  return refuse("has the SELinux label \"{}\": /process/selinuxLabel is \"{}\"", plain(label),
-                wanted);
+  if (linux::plain_label(label) == wanted) return {};
+  return refuse("has the SELinux label \"{}\": /process/selinuxLabel is \"{}\"",
+                linux::plain_label(label), wanted);
 }
 
 }  // namespace
@@ -190,14 +176,6 @@ Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& co
   if (config.process->no_new_privileges && !thread.no_new_privileges)
     return refuse("lacks no_new_privs: /process/noNewPrivileges asks for it");
   return compare_ids(thread, config);
-}
-
-bool is_of_profile(std::string_view label, std::string_view profile) {
-  label = plain(label);
-  if (label.ends_with(')')) label = label.substr(0, label.rfind(" ("));
-  if (!label.starts_with(profile)) return false;
-  label.remove_prefix(profile.size());
-  return label.empty() || label.starts_with("//");
 }
 
 Result<void> compare_labels(const linux::Procfs& procfs, int pid, const bundle::Process& process) {

@@ -36,8 +36,4 @@ Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& co
 /// /process/selinuxLabel, if the document has these. Errors: a sentence that names the difference.
 Result<void> compare_labels(const linux::Procfs& procfs, int pid, const bundle::Process& process);
 
-/// Whether `label`, the text "NAME (MODE)" of AppArmor, is that of `profile`, of a child profile
-/// ("PROFILE//CHILD"), or of a stack that begins with `profile` ("PROFILE//&OTHER").
-bool is_of_profile(std::string_view label, std::string_view profile);
-
 }  // namespace ocirun::runtime

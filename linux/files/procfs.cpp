@@ -180,6 +180,16 @@ Result<std::string> host_path_of(Fd descriptor) {
   return sys::readlinkat(Fd{AT_FDCWD}, host_fd_link(descriptor).c_str());
 }
 
+std::optional<std::string_view> status_field(std::string_view status, std::string_view name) {
+  while (!status.empty()) {
+    std::string_view line = cut(status, '\n');
+    if (cut(line, ':') != name) continue;
+    while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
+    return line;
+  }
+  return std::nullopt;
+}
+
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   // In "12 (a name) with spaces) S 1 …" the name ends at the last parenthesis, and the state is
   // field 3.

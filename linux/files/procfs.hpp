@@ -91,6 +91,9 @@ std::string host_own_status();
 /// container.
 Result<std::string> host_path_of(Fd descriptor);
 
+/// VALUE of the line "NAME:\tVALUE" in `status`, the text of a /proc/PID/status.
+std::optional<std::string_view> status_field(std::string_view status, std::string_view name);
+
 /// The fields of /proc/PID/stat that ocirun uses. A zombie has them too.
 struct ProcessStat {
   char state = '?';

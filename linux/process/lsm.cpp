@@ -166,4 +166,17 @@ Result<void> join_session_keyring() {
   return {};
 }
 
+std::string_view plain_label(std::string_view label) {
+  while (label.ends_with('\n') || label.ends_with('\0')) label.remove_suffix(1);
+  return label;
+}
+
+bool is_of_profile(std::string_view label, std::string_view profile) {
+  label = plain_label(label);
+  if (label.ends_with(')')) label = label.substr(0, label.rfind(" ("));
+  if (!label.starts_with(profile)) return false;
+  label.remove_prefix(profile.size());
+  return label.empty() || label.starts_with("//");
+}
+
 }  // namespace ocirun::linux

@@ -17,6 +17,12 @@ bool selinux_enabled();
 /// field (P-9, P-16). The profile "unconfined" needs no AppArmor.
 Result<void> check_lsm(const std::string& apparmor_profile, const std::string& selinux_label);
 
+/// A label without the newline or NUL that the security modules write after it.
+std::string_view plain_label(std::string_view label);
+/// Whether `label`, the text "NAME (MODE)" of AppArmor, is that of `profile`, of a child profile
+/// ("PROFILE//CHILD"), or of a stack that begins with `profile` ("PROFILE//&OTHER").
+bool is_of_profile(std::string_view label, std::string_view profile);
+
 /// Sets the profile that the next execve enters (P-9), through attr/apparmor/exec or else
 /// attr/exec, and reads it back. "unconfined" is allowed, also without AppArmor; "" does nothing.
 /// Errors: the profile is not loaded; EINVAL when AppArmor is off.

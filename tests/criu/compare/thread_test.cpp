@@ -82,16 +82,6 @@ BOOST_AUTO_TEST_CASE(with_setgid_a_thread_may_have_any_groups) {
   BOOST_TEST(compare_thread(thread, config).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_is_the_whole_name_or_one_inside_of_it) {
-  for (const std::string_view label : {"foo (enforce)\n", "foo", "foo//child (enforce)\n",
-                                       "foo//&bar (enforce)\n", "foo (complain)\n"})
-    BOOST_TEST(is_of_profile(label, "foo"), std::string(label));
-  for (const std::string_view label : {"foo-unconfined (unconfined)\n", "unconfined\n",
-                                       "fo (enforce)\n", "bar//foo (enforce)\n", ""})
-    BOOST_TEST(!is_of_profile(label, "foo"), std::string(label));
-  BOOST_TEST(is_of_profile("a b (enforce)\n", "a b"));
-}
-
 BOOST_AUTO_TEST_CASE(a_thread_that_may_change_its_ids_may_have_any) {
   bundle::Config config = thread_document();
   config.process->no_new_privileges = false;  // a set-user-ID program may have run

@@ -115,4 +115,14 @@ OCIRUN_CHILD_TEST(the_own_label_may_be_set_again, 0)  // P-16
              std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_profile_is_the_whole_name_or_one_inside_of_it) {
+  for (const std::string_view label : {"foo (enforce)\n", "foo", "foo//child (enforce)\n",
+                                       "foo//&bar (enforce)\n", "foo (complain)\n"})
+    BOOST_TEST(is_of_profile(label, "foo"), std::string(label));
+  for (const std::string_view label : {"foo-unconfined (unconfined)\n", "unconfined\n",
+                                       "fo (enforce)\n", "bar//foo (enforce)\n", ""})
+    BOOST_TEST(!is_of_profile(label, "foo"), std::string(label));
+  BOOST_TEST(is_of_profile("a b (enforce)\n", "a b"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
