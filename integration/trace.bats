@@ -65,7 +65,7 @@ has_span() { [[ -n $(span "$@") ]] || { echo "no $3 in the lane $2:" && ocirun t
   config '.hooks.createRuntime = [{path: "/bin/rmdir", args: ["rmdir", $gone]}]' --arg gone "$TMP/gone"
   program sh -c 'exit 7'
   run ocirun run --trace "$TMP/gone/trace" --bundle "$BUNDLE" "$ID"
-  exits 7 "no timeline: trace: "
+  exits 7 "no timeline: $TMP/gone/trace: "
   equal "" "$(ocirun list --quiet)"
 }
 

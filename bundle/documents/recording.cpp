@@ -117,6 +117,7 @@ std::string trace_events(const std::string& title) {
 Result<Recording> Recording::begin(const HostPath& file, std::string title) {
   Recording recording;
   OCIRUN_TRY_ASSIGN(recording.directory_, linux::open_parent(file));
+  recording.path_ = file.string();
   recording.name_ = file.string().substr(file.string().rfind('/') + 1);
   const auto present = linux::sys::fstatat(recording.directory_, recording.name_.c_str());
   if (!present && !is_missing(present)) return std::unexpected(present.error());
@@ -135,7 +136,7 @@ Result<void> Recording::finish() {
   auto written = linux::within_memory(
       [&] { return linux::replace_file(directory, name_, trace_events(title_), 0600); });
   linux::timeline::mute();
-  return within(std::move(written), "no timeline: {}", name_);
+  return within(std::move(written), "no timeline: {}", path_);
 }
 
 }  // namespace ocirun::bundle

@@ -26,7 +26,7 @@ class Recording {
 
  private:
   UniqueFd directory_;  // empty: nothing is to be written
-  std::string name_, title_;
+  std::string path_, name_, title_;
 };
 
 /// The entries so far in the format of Chrome's trace events.

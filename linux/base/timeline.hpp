@@ -21,7 +21,7 @@ struct Entry {
   std::int64_t begin, end;  // ns of CLOCK_REALTIME, which is the same in all time namespaces
   std::uint32_t faults;     // page faults, of a step that is not open
   Kind kind;
-  char lane[15];     // the process: "ocirun", "init"
+  char lane[64];     // the process: "ocirun", "init"
   char name[48];     // C strings; a longer text is cut off
   char object[112];  // the file, mount or program that `name` is about; ""
 };
@@ -65,7 +65,6 @@ void end_step();
 /// one of several containers. The steps of a lane do not overlap.
 class Lane {
  public:
-  /// `name`: of which at most 14 bytes are kept.
   explicit Lane(std::string_view name) : name_(name) {}
 
   /// Ends the last step, and begins the next.

@@ -189,7 +189,8 @@ void ContainerRun::record_start(Clock::time_point now) {
   record_.oom_killed = false;
   if (!record_.is_init) health_.begin(now);
   record_.ready = is_ready();
-  if (!record_.ready && !record_.is_init) lane_.step("wait until ready");
+  if (services_.is_readiness_awaited && !record_.ready && !record_.is_init)
+    lane_.step("wait until ready");
   services_.events.add("started", record_.name);
 }
 

@@ -31,7 +31,8 @@ struct PodServices {
   EventLog& events;
   Restart restart = Restart::kAlways;
   std::chrono::seconds grace{30};
-  UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
+  bool is_readiness_awaited = false;  // --wait-ready
+  UniqueFd network;                   // the pod's network namespace, for probes; empty: the host's
   const Keeper* keeper = nullptr;
   std::optional<MetadataService> metadata;
   std::optional<Forwarder> forwarder;

@@ -79,6 +79,7 @@ Result<PodServices> Launching::make_services(EventLog& events) {
                      .events = events,
                      .restart = pod_.completed.pod().restart,
                      .grace = pod_.settings.grace,
+                     .is_readiness_awaited = pod_.settings.ready_within.has_value(),
                      .network = std::move(network),
                      .keeper = &*keeper_,
                      .metadata = std::move(metadata_),

@@ -50,8 +50,10 @@ Result<int> Supervisor::run(const Announce& announce) {
   auto started = run_init_containers();
   linux::timeline::step("start the containers");
   if (started && !is_stopping_) started = start_containers(begun);
-  linux::timeline::step("wait until ready");
-  if (started && settings_.ready_within) started = wait_until_ready(begun);
+  if (started && settings_.ready_within) {
+    linux::timeline::step("wait until ready");
+    started = wait_until_ready(begun);
+  }
   if (is_stopping_) {  // whatever has failed meanwhile: the stop may be why
     supervise();
     return fail(ECANCELED, "the pod was stopped before all containers were {}",

@@ -17,6 +17,8 @@ struct Event {
   int depth = 0;                       // the number of events of the lane that contain this one
 
   std::int64_t end() const { return begin + length; }
+  /// Not a call or a wait, which are within a step.
+  bool is_step() const { return category == "step" || category == "program"; }
   /// "make a mount /mounts/3"
   std::string text() const { return object.empty() ? name : name + " " + object; }
 };

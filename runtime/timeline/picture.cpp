@@ -11,10 +11,12 @@ namespace {
 
 constexpr std::int64_t kRow = 18, kHead = 44, kLabels = 330, kBars = 560, kMargin = 70;  // px
 
-std::string in_xml(std::string_view text) {
-  constexpr std::size_t kMost = 40;  // letters that the column of names has room for
+// Letters that the columns have room for.
+constexpr std::size_t kLaneLetters = 11, kNameLetters = 40;
+
+std::string in_xml(std::string_view text, std::size_t most) {
   std::string out;
-  for (const char c : fitted(text, kMost)) {
+  for (const char c : fitted(text, most)) {
     if (c == '<')
       out += "&lt;";
     else if (c == '>')
@@ -43,8 +45,7 @@ std::int64_t grid_step(std::int64_t whole) {
 }
 
 /// A wait is drawn in the row of the step that contains it. Calls are not drawn.
-bool has_row(const Event& event) { return event.category == "step" || event.category == "program"; }
-bool is_drawn(const Event& event) { return has_row(event) || event.category == "wait"; }
+bool is_drawn(const Event& event) { return event.is_step() || event.category == "wait"; }
 
 /// The horizontal scale. Positions and widths have tenths of a pixel.
 struct Scale {
@@ -63,13 +64,15 @@ struct Scale {
 
 std::string timeline_picture(const Timeline& timeline) {
   const Scale scale{std::max<std::int64_t>(timeline.length(), 1)};
-  const std::int64_t height = kHead + kRow * std::ranges::count_if(timeline.events, has_row) + 10;
+  const std::int64_t height =
+      kHead + kRow * std::ranges::count_if(timeline.events, &Event::is_step) + 10;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
       "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
       "<text x=\"8\" y=\"18\" font-weight=\"bold\">{2}: {3} ms</text>\n",
-      kLabels + kBars + kMargin, height, in_xml(timeline.title), in_ms(timeline.length()));
+      kLabels + kBars + kMargin, height, in_xml(timeline.title, kNameLetters),
+      in_ms(timeline.length()));
   const std::int64_t step = grid_step(scale.whole);
   for (std::int64_t ns = 0; ns <= scale.whole; ns += step)
     svg += fmt::format(
@@ -79,13 +82,13 @@ std::string timeline_picture(const Timeline& timeline) {
   std::int64_t y = kHead - kRow;
   for (const Event& event : timeline.events) {
     if (!is_drawn(event)) continue;
-    if (has_row(event)) {
+    if (event.is_step()) {
       y += kRow;
       svg += fmt::format(
-          "<text x=\"8\" y=\"{0}\" fill=\"#777\">{1}</text><text x=\"76\" y=\"{0}\">{2}</text>"
+          "<text x=\"8\" y=\"{0}\" fill=\"#777\">{1}</text><text x=\"84\" y=\"{0}\">{2}</text>"
           "<text x=\"{3}\" dx=\"4\" y=\"{0}\" fill=\"#777\">{4}</text>\n",
-          y + 11, in_xml(event.lane), in_xml(event.text()), scale.at(event.end()),
-          in_ms(event.length));
+          y + 11, in_xml(event.lane, kLaneLetters), in_xml(event.text(), kNameLetters),
+          scale.at(event.end()), in_ms(event.length));
     }
     svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\" fill=\"{}\"/>\n",
                        scale.at(event.begin), y + 1, scale.width(event.length), color_of(event));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,15 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr std::size_t kWidth = 56;  // bytes, of the column of steps
-constexpr std::size_t kLaneWidth = 8;
+constexpr std::size_t kWidestLane = 24;
 constexpr int kDeepest = 8;  // deeper events are indented as much
 
-bool is_step(const Event& event) { return event.category == "step" || event.category == "program"; }
+/// The width of the column of lanes.
+std::size_t width_of_lanes(const std::vector<Event>& events) {
+  std::size_t width = std::string_view("lane").size();
+  for (const Event& event : events) width = std::max(width, event.lane.size());
+  return std::min(width, kWidestLane) + 2;
+}
 
 /// The times of steps with one lane and text, in two timelines.
 struct Times {
@@ -31,7 +37,7 @@ struct Comparison {
 
   void add(const Timeline& timeline, std::int64_t Times::* which) {
     for (const Event& event : timeline.events) {
-      if (!is_step(event)) continue;
+      if (!event.is_step()) continue;
       const auto [row, is_new] = times.try_emplace({event.lane, event.text()});
       if (is_new) order.push_back(row->first);
       row->second.*which += event.length;
@@ -43,16 +49,17 @@ struct Comparison {
 
 std::string timeline_table(const Timeline& timeline) {
   const std::int64_t whole = timeline.length();
-  std::string table = fmt::format("{:<10}{:<{}}{:>9}{:>9}{:>8}{:>8}\n", "lane", "step", kWidth,
-                                  "at ms", "ms", "share", "faults");
+  const std::size_t lanes = width_of_lanes(timeline.events);
+  std::string table = fmt::format("{:<{}}{:<{}}{:>9}{:>9}{:>8}{:>8}\n", "lane", lanes, "step",
+                                  kWidth, "at ms", "ms", "share", "faults");
   std::string lane;
   for (const Event& event : timeline.events) {
     const auto indent = 2 * static_cast<std::size_t>(std::min(event.depth, kDeepest));
-    table += fmt::format("{:<10}{}{:<{}}{:>9}{:>9}",
-                         event.lane == lane ? "" : fitted(event.lane, kLaneWidth),
+    table += fmt::format("{:<{}}{}{:<{}}{:>9}{:>9}",
+                         event.lane == lane ? "" : fitted(event.lane, kWidestLane), lanes,
                          std::string(indent, ' '), fitted(event.text(), kWidth - indent),
                          kWidth - indent, in_ms(event.begin), in_ms(event.length));
-    if (is_step(event) && whole > 0) table += fmt::format("{:>6} %", 100 * event.length / whole);
+    if (event.is_step() && whole > 0) table += fmt::format("{:>6} %", 100 * event.length / whole);
     if (event.faults != 0) table += fmt::format("{:>8}", event.faults);
     table += '\n';
     lane = event.lane;
@@ -66,10 +73,11 @@ std::string timeline_comparison(const Timeline& before, const Timeline& after) {
   Comparison comparison;
   comparison.add(before, &Times::before);
   comparison.add(after, &Times::after);
-  std::string table = fmt::format("{:<10}{:<{}}{:>10}{:>10}{:>10}\n", "lane", "step", kWidth,
+  const std::size_t lanes = std::max(width_of_lanes(before.events), width_of_lanes(after.events));
+  std::string table = fmt::format("{:<{}}{:<{}}{:>10}{:>10}{:>10}\n", "lane", lanes, "step", kWidth,
                                   "first ms", "second ms", "more ms");
   const auto add = [&](const std::string& lane, const std::string& text, Times times) {
-    table += fmt::format("{:<10}{:<{}}{:>10}{:>10}{:>10}\n", fitted(lane, kLaneWidth),
+    table += fmt::format("{:<{}}{:<{}}{:>10}{:>10}{:>10}\n", fitted(lane, kWidestLane), lanes,
                          fitted(text, kWidth), kWidth, in_ms(times.before), in_ms(times.after),
                          in_ms(times.after - times.before));
   };
