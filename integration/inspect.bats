@@ -30,7 +30,9 @@ drifts() {
   ocirun kill "$ID" KILL
   eventually status_is stopped
   run ocirun inspect "$ID"
-  succeeds "$ID: stopped, no drift"
+  succeeds "$ID: stopped: nothing to compare"
+  run ocirun inspect --drift "$ID"
+  exits 1 "is stopped: it has no process to compare"
 }
 
 @test "a container with all kinds of settings has no drift" {
@@ -53,7 +55,8 @@ drifts() {
     | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["bpf"], action: "SCMP_ACT_ERRNO"}]}
     | .linux.devices = [{type: "c", path: "/dev/fuse", major: 10, minor: 229, fileMode: 432, uid: 0, gid: 0}]
     | .linux.resources = {devices: [{allow: false, access: "rwm"}, {allow: true, type: "c", major: 10, minor: 229, access: "rw"}],
-        memory: {limit: 67108865}, cpu: {shares: 512, quota: 50000, period: 100000, cpus: "0"}, pids: {limit: 100}}'
+        memory: {limit: 67108865}, cpu: {shares: 512, quota: 50000, period: 100000}, pids: {limit: 100}}'
+  if has_controller cpuset; then config '.linux.resources.cpu.cpus = "0"'; fi
   create_and_start
   as_asked
   umount "$TMP/tree/below"
@@ -195,7 +198,7 @@ drifts() {
   in_mounts /bin/busybox chmod 600 /dev/null
   as_asked # the default devices have no mode in the document
   in_mounts /bin/busybox rm /dev/full
-  drifts "default device /dev/full  asked c 1:7, found look up: no such file or directory"
+  drifts "default device /dev/full  asked c 1:7, found no such file"
   in_mounts /bin/busybox mknod /dev/full c 1 5
   drifts "asked c 1:7, found c 1:5"
   ocirun delete --force "$ID"
@@ -329,4 +332,38 @@ b	c"; cp /bin/busybox "/tmp/x
   kill -KILL "$HELPER"
   eventually umount "$TMP/data/deaf"
   eventually umount "$TMP/data"
+}
+
+@test "R-43 update sets files of the unified hierarchy that have no field of their own, and inspect compares each" {
+  needs_v2 "memory.high and others"
+  local directory file value device files=0
+  create_and_start
+  directory=$(cgroup memory)
+  device=$(cat /sys/block/*/dev | head -n 1)
+  while read -r file value; do
+    [[ -e $directory/$file ]] || continue
+    files=$((files + 1))
+    ocirun update --resources - "$ID" <<<"{\"unified\": {\"$file\": \"$value\"}}"
+    equal "$file $value" "$file $(<"$directory/$file")"
+  done <<END
+memory.high 100003840
+memory.min 1003520
+memory.low 2007040
+memory.swap.high 50003968
+memory.zswap.max 30003200
+cpu.idle 1
+cpu.uclamp.min 10.00
+cpu.uclamp.max 80.00
+io.latency $device target=75
+END
+  [[ $files -ge 4 ]] || { echo "only $files files"; return 1; }
+  run ocirun inspect --drift "$ID"
+  succeeds
+  # What somebody else writes is drift, in the file that update has set last and in the first.
+  echo 89997312 >"$directory/memory.high"
+  run ocirun inspect --drift "$ID"
+  exits 3 "memory.high"
+  output_mentions "asked 100003840, found 89997312"
+  run ocirun update --resources - "$ID" <<<'{"unified": {"memory.none": "1"}}'
+  exits 1 "memory.none"
 }

@@ -149,8 +149,7 @@ Result<void> add_unasked(const Node& node, std::span<const Unset> table,
     if (!node.unified() && !node.has(unset.controller)) continue;
     const bool is_asked =
         std::ranges::any_of(limits, [&](const LimitFound& limit) { return limit.file == file; });
-    const auto text = is_asked ? Result<std::string>("") : directory->read(file);
-    if (is_asked || !text) continue;
+    if (is_asked || !directory->read(file)) continue;  // many kernels lack some of the files
     const std::string found = directory->read_or_empty(file);
     if (!is_unset(unset.text, found, parent, file))
       limits.push_back({.file = file, .pointer = "", .asked = "", .found = found});
@@ -191,13 +190,15 @@ Result<bool> has_rules_v1(const Directory& directory, std::span<const DeviceRule
 Result<std::vector<LimitFound>> compare_limits(const Record& record, const Resources& resources) {
   const std::vector<Node> nodes = nodes_of(record);
   OCIRUN_TRY_ASSIGN(std::vector<Write> writes, HostCgroup(record).plan_for_new(resources));
+  writes = last_writes(std::move(writes));
   std::vector<LimitFound> limits;
   // The kernel shows a share of its own for an idle cgroup.
-  const bool is_idle = resources.cpu && resources.cpu->idle == 1;
+  const bool is_idle = std::ranges::any_of(
+      writes, [](const Write& write) { return write.file == "cpu.idle" && write.value == "1"; });
   const auto is_share = [](std::string_view file) {
     return file == "cpu.shares" || file == "cpu.weight";
   };
-  for (const Write& write : last_writes(std::move(writes))) {
+  for (const Write& write : writes) {
     if (is_idle && is_share(write.file)) continue;
     const Node* const node = node_with(nodes, write.controller);
     if (node == nullptr) continue;

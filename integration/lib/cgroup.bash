@@ -13,14 +13,9 @@ has_unified() { grep -qE ' - cgroup2 ' /proc/self/mountinfo; }
 needs_v1() { if pure_v2; then skip "$1: this host has cgroup v2 only"; fi; }
 needs_v2() { pure_v2 || skip "$1: this host has v1 hierarchies"; }
 
+has_controller() { if pure_v2; then grep -qw "$1" /sys/fs/cgroup/cgroup.controllers; else has_v1 "$1"; fi; }
 # needs_controller NAME
-needs_controller() {
-  if pure_v2; then
-    contains /sys/fs/cgroup/cgroup.controllers "$1" || skip "the kernel or the delegated cgroup has no $1 controller"
-  else
-    has_v1 "$1" || skip "no $1 hierarchy is mounted"
-  fi
-}
+needs_controller() { has_controller "$1" || skip "the kernel, the delegated cgroup or the mounted hierarchies have no $1 controller"; }
 
 # cgroup CONTROLLER [PATH]: prints the directory of the cgroup PATH (by default the container's) in the controller's hierarchy.
 cgroup() { if pure_v2; then echo "/sys/fs/cgroup/${2:-$ID}"; else echo "/sys/fs/cgroup/$1/${2:-$ID}"; fi; }

@@ -131,6 +131,12 @@ Result<UniqueFd> open_namespace(Fd procfs, int pid, NamespaceKind kind) {
                      O_RDONLY | O_CLOEXEC);
 }
 
+Result<UniqueFd> owning_user_namespace(Fd space) {
+  UniqueFd owner(::ioctl(space.value, NS_GET_USERNS));
+  if (!owner) return fail(errno, "find the user namespace that owns a namespace");
+  return owner;
+}
+
 namespace {
 
 bool is_zero(const std::string& sysctl) { return read_sysctl(sysctl) == "0"; }

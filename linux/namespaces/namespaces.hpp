@@ -72,6 +72,10 @@ Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set);
 /// open(2).
 Result<UniqueFd> open_namespace(Fd procfs, int pid, NamespaceKind kind);
 
+/// The user namespace that owns the namespace; of a user namespace, its parent. Errors: EPERM if
+/// the owner is neither the caller's user namespace nor below it.
+Result<UniqueFd> owning_user_namespace(Fd space);
+
 /// linux.timeOffsets (L-12).
 struct TimeOffset {
   enum class Clock { kMonotonic, kBoottime };

@@ -16,6 +16,9 @@ Result<int> run_inspect(const Invocation& invocation) {
   OCIRUN_TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   OCIRUN_TRY_ASSIGN(Inspection inspection, inspect(container));
   const bool drift_alone = arguments.has("drift");
+  if (drift_alone && !inspection.is_alive)
+    return refuse("container {} is {}: it has no process to compare", id.string(),
+                  bundle::status_name(inspection.state.status));
   const bool has_drift = inspection.drifts() != 0;
   if (drift_alone) inspection = drift_of(std::move(inspection));
   OCIRUN_TRY(print(format == "json" ? inspection_json(inspection) : inspection_text(inspection)));

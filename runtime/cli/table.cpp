@@ -84,7 +84,10 @@ constexpr std::array kSpecOptions{
     Option{"upgrade", 0, "FILE", "print a 0.5 or 0.6 document in its 1.3 form", Completes::kFile}};
 constexpr std::array kInspectOptions{
     Option{"format", 'f', "text|json", "(default text)", Completes::kWords},
-    Option{"drift", 0, {}, "print only what is not as asked; ends with 3 if there is any"}};
+    Option{"drift",
+           0,
+           {},
+           "print only what is not as asked; ends with 3, or with 4 if something is not known"}};
 constexpr std::array kTraceOptions{Option{"svg", 0, {}, "print a picture instead of a table"}};
 constexpr std::array kValidateOptions{kBundle};
 
@@ -175,7 +178,7 @@ constexpr std::array kCommands{
              {Operand{Completes::kContainer, can_kill}}},
             run_events},
     Command{{"inspect",
-             "CONTAINER",
+             "ID",
              "compare a container with its config.json",
              kInspectOptions,
              {1, 1},

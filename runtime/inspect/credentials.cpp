@@ -186,11 +186,8 @@ void add_labels(Rows& rows, const Subject& subject, const bundle::Process& proce
       if (!asked.empty()) rows.push_back({what, asked, text.error().message(), Verdict::kUnknown});
       return;
     }
-    const std::string found(
-        std::string_view(*text).substr(0, std::min(text->find('\n'), text->find('\0'))));
-    const std::string label = found.substr(0, found.find(" ("));
-    Row row = compared(what, asked, label);
-    row.found = found;
+    Row row = compared(what, asked, std::string(linux::plain_label(*text)));
+    if (linux::is_of_profile(*text, asked)) row.verdict = Verdict::kAsAsked;
     if (asked.empty()) row.verdict = Verdict::kUnasked;
     rows.push_back(std::move(row));
   };
@@ -201,16 +198,6 @@ void add_labels(Rows& rows, const Subject& subject, const bundle::Process& proce
 }
 
 }  // namespace
-
-std::string_view status_field(std::string_view status, std::string_view name) {
-  for (std::string_view line = linux::cut(status, '\n'); !line.empty() || !status.empty();
-       line = linux::cut(status, '\n'))
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(":\t")) {
-      line.remove_prefix(name.size() + 2);
-      return line;
-    }
-  return {};
-}
 
 Rows inspect_credentials(const Subject& subject) {
   Rows rows;

@@ -1,14 +1,13 @@
 #include "runtime/inspect/inspect.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 
 #include <utility>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
@@ -16,10 +15,6 @@
 
 namespace ocirun::runtime {
 namespace {
-
-bool is_alive(Status status) {
-  return status == Status::kCreated || status == Status::kRunning || status == Status::kPaused;
-}
 
 /// The directory of a thread that lives. A program may end its first thread, which has no
 /// namespaces then.
@@ -29,14 +24,15 @@ std::string living_thread(const linux::Procfs& procfs, int pid) {
     return linux::sys::readlinkat(procfs.fd(), (files + "/ns/mnt").c_str()).has_value();
   };
   if (lives(process)) return process;
-  auto tasks = procfs.open_file(process + "/task", O_RDONLY | O_DIRECTORY);
+  const auto tasks = procfs.open_file(process + "/task", O_RDONLY | O_DIRECTORY);
   if (!tasks) return process;
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(tasks->release()), ::closedir);
-  while (const dirent* entry = list ? ::readdir(list.get()) : nullptr)
-    if (const std::string files = process + "/task/" + entry->d_name;
-        entry->d_name[0] != '.' && lives(files))
-      return files;
-  return process;
+  std::string living = process;
+  ignore(linux::for_each_entry(*tasks, [&](const char* name, unsigned char) -> Result<void> {
+    if (std::string files = process + "/task/" + name; living == process && lives(files))
+      living = std::move(files);
+    return {};
+  }));
+  return living;
 }
 
 }  // namespace
@@ -44,18 +40,22 @@ std::string living_thread(const linux::Procfs& procfs, int pid) {
 Result<Inspection> inspect(const Container& container) {
   OCIRUN_TRY(refuse_foreign(container.directory()));
   OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
+  const std::size_t own_mounts = config.mounts.size();
   Inspection inspection{.state = container.state(), .sections = {}};
-  if (!is_alive(inspection.state.status)) return inspection;
+  if (!can_kill(inspection.state.status)) {
+    inspection.is_alive = false;
+    return inspection;
+  }
   OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
                     linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   Subject subject{.container = container,
                   .config = config,
+                  .own_mounts = own_mounts,
                   .procfs = procfs,
                   .pid = inspection.state.pid,
                   .files = living_thread(procfs, inspection.state.pid),
                   .status = {}};
-  auto status = subject.read("status");
-  if (status) subject.status = *std::move(status);
+  OCIRUN_TRY_ASSIGN(subject.status, subject.read("status"));
   inspection.sections = {{"namespaces", inspect_namespaces(subject)},
                          {"credentials", inspect_credentials(subject)},
                          {"settings", inspect_settings(subject)},

@@ -36,7 +36,9 @@ bool enter(const Subject& subject) {
   for (const NamespaceKind kind :
        {NamespaceKind::kUser, NamespaceKind::kIpc, NamespaceKind::kUts, NamespaceKind::kNetwork}) {
     if (!subject.config.namespaces.contains(kind)) continue;
-    const auto space = linux::open_namespace(subject.procfs.fd(), subject.pid, kind);
+    const auto space = linux::sys::openat(
+        subject.procfs.fd(), fmt::format("{}/ns/{}", subject.files, linux::proc_name(kind)).c_str(),
+        O_RDONLY);
     const bool is_entered =
         space && ::setns(space->get(), static_cast<int>(linux::clone_flag(kind))) == 0;
     // A namespace that belongs to the caller's user namespace needs no entry into another one.

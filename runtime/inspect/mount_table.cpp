@@ -1,23 +1,46 @@
 #include "runtime/inspect/mount_table.hpp"
 
+#include <linux/mount.h>
+
 #include <algorithm>
 #include <ranges>
 
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
 
 namespace ocirun::runtime {
+namespace {
+
+constexpr linux::Named<std::uint64_t> kProtections[] = {
+    {"ro", MOUNT_ATTR_RDONLY},
+    {"nosuid", MOUNT_ATTR_NOSUID},
+    {"nodev", MOUNT_ATTR_NODEV},
+    {"noexec", MOUNT_ATTR_NOEXEC},
+    {"nosymfollow", MOUNT_ATTR_NOSYMFOLLOW},
+};
+
+}  // namespace
 
 bool MountLine::has(std::string_view attribute) const {
   const auto words = linux::split(attributes, ',');
   return std::ranges::find(words, attribute) != words.end();
 }
 
-std::string MountLine::text() const {
-  std::string text = type + " ";
-  text += has("ro") ? "ro" : "rw";
-  for (const std::string_view protection : kProtections)
-    if (protection != "ro" && has(protection)) text += "," + std::string(protection);
+std::uint64_t MountLine::protections() const {
+  std::uint64_t bits = 0;
+  for (const auto& protection : kProtections)
+    if (has(protection.name)) bits |= protection.value;
+  return bits;
+}
+
+std::string MountLine::text() const { return type + " " + text_of_protections(protections()); }
+
+std::string text_of_protections(std::uint64_t protections) {
+  std::string text = (protections & MOUNT_ATTR_RDONLY) != 0 ? "ro" : "rw";
+  for (const auto& protection : kProtections)
+    if (protection.value != MOUNT_ATTR_RDONLY && (protections & protection.value) != 0)
+      text += "," + std::string(protection.name);
   return text;
 }
 

@@ -18,9 +18,15 @@ struct MountLine {
   std::string propagation;  // "shared:12 master:3", or ""
 
   bool has(std::string_view attribute) const;
-  /// "tmpfs ro,nosuid", with the attributes that protect.
+  /// The attributes that protect the host or the container: MOUNT_ATTR_RDONLY, _NOSUID, _NODEV,
+  /// _NOEXEC, _NOSYMFOLLOW.
+  std::uint64_t protections() const;
+  /// "tmpfs ro,nosuid", with these attributes.
   std::string text() const;
 };
+
+/// "ro,nosuid" or "rw" for bits of MountLine::protections().
+std::string text_of_protections(std::uint64_t protections);
 
 /// The mounts of one mount namespace.
 class MountTable {
@@ -38,9 +44,5 @@ class MountTable {
  private:
   std::vector<MountLine> lines_;
 };
-
-/// The attributes of a mount that protect the host or the container, as mountinfo has them.
-inline constexpr std::string_view kProtections[] = {"ro", "nosuid", "nodev", "noexec",
-                                                    "nosymfollow"};
 
 }  // namespace ocirun::runtime

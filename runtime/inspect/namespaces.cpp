@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <linux/nsfs.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -39,6 +37,8 @@ Row row_of(const Subject& subject, NamespaceKind kind, const std::string& own_pi
   if (entry != nullptr) row.asked = entry->path ? "joined " + entry->path->string() : "new";
   const auto found = identity(subject, subject.files, kind);
   const auto own = identity(subject, own_pid, kind);
+  if (entry == nullptr && is_missing(own) && is_missing(found))
+    return {row.what, row.asked, "the kernel has no such namespaces", Verdict::kAsAsked};
   row.found = found ? *found : found.error().message();
   row.verdict = Verdict::kUnknown;
   if (!found || !own) return row;
@@ -92,8 +92,8 @@ bool is_in_asked_user_namespace(const Subject& subject) {
   const auto file =
       linux::sys::openat(subject.procfs.fd(), (subject.files + "/ns/user").c_str(), O_RDONLY);
   if (!file) return false;
-  const UniqueFd parent(::ioctl(file->get(), NS_GET_PARENT));
-  const auto status = parent ? linux::sys::fstat(parent) : fail(errno, "find the parent");
+  const auto parent = linux::owning_user_namespace(*file);
+  const auto status = parent ? linux::sys::fstat(*parent) : std::unexpected(parent.error());
   return status && own && *own == fmt::format("user:[{}]", status->st_ino);
 }
 

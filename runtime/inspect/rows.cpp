@@ -35,13 +35,6 @@ std::string told(const Row& row) {
   return fmt::format("asked {}, found {}", row.asked, row.found);
 }
 
-/// "≠" takes one column and three bytes.
-std::string padded(std::string_view mark) {
-  constexpr std::size_t kWidth = 9;
-  const std::size_t columns = mark.starts_with("≠") ? mark.size() - 2 : mark.size();
-  return std::string(mark) + std::string(kWidth - columns, ' ');
-}
-
 void append(std::string& text, const Section& section) {
   text += fmt::format("{}\n", section.name);
   std::size_t width = 0;
@@ -49,8 +42,8 @@ void append(std::string& text, const Section& section) {
   for (const Row& row : section.rows)
     width = std::max(width, std::min(linux::in_one_line(row.what).size(), kWidest));
   for (const Row& row : section.rows)
-    text += fmt::format("  {}{:<{}}  {}\n", padded(mark_of(row.verdict)),
-                        linux::in_one_line(row.what), width, linux::in_one_line(told(row)));
+    text += fmt::format("  {:<9}{:<{}}  {}\n", mark_of(row.verdict), linux::in_one_line(row.what),
+                        width, linux::in_one_line(told(row)));
 }
 
 }  // namespace
@@ -80,6 +73,7 @@ std::string inspection_text(const Inspection& inspection) {
   const bundle::StateDocument& state = inspection.state;
   std::string text = fmt::format("{}: {}", state.id, bundle::status_name(state.status));
   if (state.pid != 0) text += fmt::format(", pid {}", state.pid);
+  if (!inspection.is_alive) return text + ": nothing to compare\n";
   const std::size_t drifts = inspection.drifts();
   text += drifts == 0 ? ", no drift" : fmt::format(", drift: {}", drifts);
   if (const std::size_t unknown = inspection.count(Verdict::kUnknown); unknown != 0)

@@ -75,7 +75,8 @@ void add_rlimits(Rows& rows, const Subject& subject, const bundle::Process& proc
 
 void add_oom_score(Rows& rows, const Subject& subject, const bundle::Process& process) {
   const auto text = subject.read("oom_score_adj");
-  if (!text) return;
+  if (!text)
+    return rows.push_back({"/process/oomScoreAdj", "", text.error().message(), Verdict::kUnknown});
   const std::string found(linux::words(*text, '\n').empty() ? "" : linux::words(*text, '\n')[0]);
   if (process.oom_score_adj)
     rows.push_back(compared("/process/oomScoreAdj", std::to_string(*process.oom_score_adj), found));
@@ -229,7 +230,7 @@ Rows inspect_settings(const Subject& subject) {
   add_personality(rows, subject);
   if (subject.config.memory_policy)
     rows.push_back({"/linux/memoryPolicy", "a policy",
-                    "the kernel does not tell the policy of another process", Verdict::kFact});
+                    "the kernel does not tell the policy of another process", Verdict::kUnasked});
   add_interfaces(rows, subject);
   add_resctrl(rows, subject);
   return rows;

@@ -9,6 +9,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
+#include "runtime/inspect/rows.hpp"
 #include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
@@ -16,11 +17,12 @@ namespace ocirun::runtime {
 /// The living container that is inspected, and its document.
 struct Subject {
   const Container& container;
-  const bundle::Config& config;
-  const linux::Procfs& procfs;  // the runtime's own
-  int pid = 0;                  // init
-  std::string files;            // of a thread of init that lives: "PID" or "PID/task/TID"
-  std::string status;           // the text of /proc/PID/status
+  const bundle::Config& config;  // with the mounts of `mounts add` behind those of the document
+  std::size_t own_mounts = 0;    // the number of the document's mounts
+  const linux::Procfs& procfs;   // the runtime's own
+  int pid = 0;                   // init
+  std::string files;             // of a thread of init that lives: "PID" or "PID/task/TID"
+  std::string status;            // the text of /proc/PID/status
 
   /// Reads a file of /proc/PID. No file is read whose text comes from the memory of a process or
   /// from a file system that a container could have made.
@@ -36,8 +38,10 @@ struct Subject {
 /// ids are those of the document. False also if that cannot be told.
 bool is_in_asked_user_namespace(const Subject& subject);
 
-/// The value of a line "NAME:\tVALUE" of /proc/PID/status; "" if there is none.
-std::string_view status_field(std::string_view status, std::string_view name);
+/// linux::status_field(), or "".
+inline std::string_view status_field(std::string_view status, std::string_view name) {
+  return linux::status_field(status, name).value_or("");
+}
 
 // The sections of an inspection.
 
@@ -45,6 +49,8 @@ Rows inspect_namespaces(const Subject& subject);
 Rows inspect_credentials(const Subject& subject);
 Rows inspect_settings(const Subject& subject);
 Rows inspect_mounts(const Subject& subject);
+class Places;
+Rows inspect_devices(const bundle::Config& config, const Places& places);  // part of the mounts
 Rows inspect_kernel_values(const Subject& subject);
 Rows inspect_limits(const Subject& subject);
 Rows inspect_use(const Subject& subject);
