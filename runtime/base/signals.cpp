@@ -27,6 +27,15 @@ int ending_signal = 0;
 
 }  // namespace
 
+SignalsWait::SignalsWait() {
+  sigset_t ending;
+  ::sigemptyset(&ending);
+  for (const int signal : kEnding) ::sigaddset(&ending, signal);
+  ::sigprocmask(SIG_BLOCK, &ending, &before_);
+}
+
+SignalsWait::~SignalsWait() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
 Result<void> Signals::capture() {
   sigset_t mask;
   ::sigfillset(&mask);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 
 #include "linux/base/error.hpp"
@@ -35,6 +36,19 @@ class Signals {
   static bool is_pending();
   /// The first signal that check() returned an error for, or 0. The command exits with 128 + N.
   static int ended_by();
+};
+
+/// Holds back the signals that would end this process between two changes, until all changes are
+/// made or undone. For commands that do not call Signals::capture().
+class SignalsWait {
+ public:
+  SignalsWait();
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait();
+
+ private:
+  sigset_t before_{};
 };
 
 inline constexpr std::chrono::seconds kSilence{10};

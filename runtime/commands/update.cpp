@@ -1,34 +1,16 @@
 #include "runtime/commands/update.hpp"
 
 #include <algorithm>
-#include <csignal>
 
 #include "bundle/config/config.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/resctrl/group.hpp"
 #include "runtime/base/rollback.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/commands/update_devices.hpp"
 
 namespace ocirun::runtime {
 namespace {
-
-/// Holds back the signals that would end this process between two changes, until all changes are
-/// made or undone.
-class SignalsWait {
- public:
-  SignalsWait() {
-    sigset_t ours;
-    ::sigemptyset(&ours);
-    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) ::sigaddset(&ours, signal);
-    ::sigprocmask(SIG_BLOCK, &ours, &before_);
-  }
-  SignalsWait(const SignalsWait&) = delete;
-  SignalsWait& operator=(const SignalsWait&) = delete;
-  ~SignalsWait() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 /// One update. `undo_` is the last member, because undo steps use the other members.
 class Update {
