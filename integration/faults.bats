@@ -23,6 +23,10 @@ sweep() {
   sweep 151 --command kill,kill-all,pause,resume,update,update-devices
 }
 
+@test "mounts add and remove that are killed or refused a call leave no mount that the list does not have" {
+  sweep 47 --command mounts-add,mounts-remove
+}
+
 @test "delete that is killed or refused a call leaves what delete --force removes" {
   sweep 97 --command delete,force
 }

@@ -120,6 +120,16 @@ Result<Process> parse_process(std::string_view text, std::vector<std::string>& w
 /// against the quota are not checked, because they depend on the limits that are already set.
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings);
+/// A mount for a running container, and its element of the document.
+struct LiveMount {
+  linux::Mount mount;
+  std::string document;  // JSON, in one line
+};
+/// Parses a list of the form of /mounts in config.json, for a container of `bundle` whose root
+/// filesystem is `root_path`. Relative sources are joined to `bundle`.
+Result<std::vector<LiveMount>> parse_mounts(std::string_view text, const HostPath& bundle,
+                                            const HostPath& root_path,
+                                            std::vector<std::string>& warnings);
 /// The document that parse_resources() reads as `resources`.
 std::string resources_text(const cgroups::Resources& resources);
 /// Reads BUNDLE/config.json, at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).

@@ -87,14 +87,16 @@ HostPath join(const HostPath& bundle, std::string_view path) {
   return HostPath(std::move(joined));
 }
 
+void join_source(linux::Mount& mount, const HostPath& bundle, const HostPath& root) {  // M-3
+  if (!mount.bind || mount.source.empty()) return;
+  if (!mount.source.starts_with('/')) mount.source = join(bundle, mount.source).string();
+  if (join(bundle, mount.source).string().starts_with(root.string() + "/"))
+    mount.source_root = root.string();
+}
+
 void join_paths(Config& config, const HostPath& bundle) {
   config.root_path = join(bundle, config.root_path.string());  // T-2
-  const std::string& root = config.root_path.string();
-  for (linux::Mount& mount : config.mounts) {  // M-3
-    if (!mount.bind || mount.source.empty()) continue;
-    if (!mount.source.starts_with('/')) mount.source = join(bundle, mount.source).string();
-    if (join(bundle, mount.source).string().starts_with(root + "/")) mount.source_root = root;
-  }
+  for (linux::Mount& mount : config.mounts) join_source(mount, bundle, config.root_path);
   if (config.seccomp && !config.seccomp->listener_path.empty() &&
       !config.seccomp->listener_path.is_absolute())
     config.seccomp->listener_path = join(bundle, config.seccomp->listener_path.string());
@@ -116,6 +118,20 @@ Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section
   if (!report.ok()) return refuse("{}: {}", name, fmt::join(report.problems(), "; "));
   warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
   return section;
+}
+
+bool read_live_mounts(Value at, std::vector<LiveMount>& out) {
+  if (!at.expect_list()) return false;
+  bool good = true;
+  for (const Value item : at) {
+    LiveMount live;
+    good &= read_mount(item, live.mount);
+    JsonWriter json(JsonWriter::Layout::kOneLine);
+    json.value(item.node());
+    live.document = std::move(json).take();
+    out.push_back(std::move(live));
+  }
+  return good;
 }
 
 }  // namespace
@@ -181,6 +197,15 @@ Result<Process> parse_process(std::string_view text, std::vector<std::string>& w
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings) {
   return parse_section("resources", read_resources, text, warnings);
+}
+
+Result<std::vector<LiveMount>> parse_mounts(std::string_view text, const HostPath& bundle,
+                                            const HostPath& root_path,
+                                            std::vector<std::string>& warnings) {
+  OCIRUN_TRY_ASSIGN(std::vector<LiveMount> mounts,
+                    parse_section("mounts", read_live_mounts, text, warnings));
+  for (LiveMount& live : mounts) join_source(live.mount, bundle, root_path);
+  return mounts;
 }
 
 Result<std::string> read_config_file(const HostPath& bundle) {

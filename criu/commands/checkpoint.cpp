@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "bundle/documents/added_mounts.hpp"
 #include "bundle/documents/state.hpp"
 #include "criu/compare/restored.hpp"
 #include "criu/dump/check.hpp"
@@ -282,6 +283,12 @@ Result<void> checkpoint_container(const GlobalOptions& options, const ContainerI
   if (!can_checkpoint(status))
     return refuse("cannot checkpoint a container that is {}: it must be running or paused",
                   status_name(status));
+  OCIRUN_TRY_ASSIGN(const auto added,
+                    bundle::read_added_mounts(container.directory().descriptor()));
+  if (!added.mounts.empty())
+    return refuse(
+        "the container has mounts that config.json lacks, so that no restore could make "
+        "them: take them away first, by `ocirun mounts remove`");
   return Dump(options, container, request, log).run();
 }
 

@@ -81,10 +81,10 @@ Result<void> check_request(const Mount& mount, bool opened) {
 }
 
 /// M-14: a tmpfs gets the mode of the directory that it covers.
-Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, const MountPoint& point) {
-  if (mount.type != "tmpfs" || point.created || has_option(mount, "mode=")) return {};
-  OCIRUN_TRY_ASSIGN(const struct stat covered, sys::fstat(point.target));
-  filesystem.data.push_back(fmt::format("mode={:o}", covered.st_mode & 07777));
+Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, Fd covered) {
+  if (mount.type != "tmpfs" || has_option(mount, "mode=")) return {};
+  OCIRUN_TRY_ASSIGN(const struct stat info, sys::fstat(covered));
+  filesystem.data.push_back(fmt::format("mode={:o}", info.st_mode & 07777));
   return {};
 }
 
@@ -169,17 +169,13 @@ Result<UniqueFd> place_host_directory(const Mount& mount, const MountPoint& poin
 Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& mount,
                                       const MountPoint& point, std::uint64_t held_back) {
   Filesystem filesystem = filesystem_of(context, mount);
-  OCIRUN_TRY(inherit_mode(filesystem, mount, point));
+  if (!point.created) OCIRUN_TRY(inherit_mode(filesystem, mount, point.target));
   const std::uint64_t attributes =
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
   Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
   if (!made && made.error().number() == EPERM && shows_joined_namespace(context, mount)) {
     OCIRUN_TRY_ASSIGN(UniqueFd tree, context.ask_parent());
-    if (tree) {
-      Placement placement = placement_of(mount);
-      placement.attributes = placement.recursive_attributes = {};  // the parent has set them
-      made = place_tree(point, DetachedMount(std::move(tree)), placement);
-    }
+    if (tree) made = place_complete_tree(point, mount, std::move(tree));
   }
   if (!made && made.error().number() == EPERM && !context.in_root_namespace)
     if (const auto directory = host_directory_for(context, mount))
@@ -272,6 +268,23 @@ std::optional<NamespaceKind> namespace_shown_by(const Mount& mount) {
 Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
                                                   UniqueFd opened) {
   return within(make(context, mount, std::move(opened)), "mount " + mount.destination.string());
+}
+
+Result<UniqueFd> place_complete_tree(const MountPoint& point, const Mount& mount, UniqueFd tree) {
+  Placement placement = placement_of(mount);
+  placement.attributes = placement.recursive_attributes = {};
+  return place_tree(point, DetachedMount(std::move(tree)), placement);
+}
+
+Result<UniqueFd> make_detached_tmpfs(const MountContext& context, const Mount& mount) {
+  OCIRUN_TRY(check_request(mount, false));
+  Filesystem filesystem = filesystem_of(context, mount);
+  if (const auto covered = context.root.open(mount.destination, O_PATH | O_DIRECTORY))
+    OCIRUN_TRY(inherit_mode(filesystem, mount, *covered));
+  auto made = DetachedMount::of_filesystem(
+      filesystem, combine(mount.recursive_attributes, mount.attributes).set);
+  if (!made) return std::unexpected(with_hint(std::move(made).error(), context, mount));
+  return std::move(*made).release();
 }
 
 Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished) {

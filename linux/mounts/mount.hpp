@@ -12,6 +12,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/detached_mount.hpp"
+#include "linux/mounts/mount_point.hpp"
 #include "linux/mounts/options.hpp"
 #include "linux/namespaces/namespaces.hpp"
 
@@ -70,6 +71,15 @@ struct UnfinishedMount {
 Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
                                                   UniqueFd opened);
 Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished);
+
+/// Makes a tmpfs that is not attached yet, with the attributes of `mount`, and the mode of the
+/// directory that it is to cover (M-14). Errors: ENOSYS before Linux 5.2; an option that the kernel
+/// refuses.
+Result<UniqueFd> make_detached_tmpfs(const MountContext& context, const Mount& mount);
+
+/// Attaches a tree that has the attributes of `mount` already, with the propagation of `mount`.
+/// Returns a descriptor of the attached mount.
+Result<UniqueFd> place_complete_tree(const MountPoint& point, const Mount& mount, UniqueFd tree);
 
 /// Whether a bind shares mount events with the host in either direction. Its tree must then be
 /// cloned (open_bind, in the container's mount namespace) before isolate_mount_tree() ends the

@@ -119,10 +119,12 @@ Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
   OCIRUN_TRY(tree.attach(point.target));
   UniqueFd mount = std::move(tree).release();
   if (!set) OCIRUN_TRY(set_all_or_unmount(point.procfs, mount, first));
-  if (unbindable)
-    OCIRUN_TRY(change_propagation(point.procfs, mount, placement.propagation,
-                                  placement.propagation_recursion));
-  return mount;
+  if (!unbindable) return mount;
+  auto changed = change_propagation(point.procfs, mount, placement.propagation,
+                                    placement.propagation_recursion);
+  if (changed) return mount;
+  ignore(legacy::unmount(point.procfs, mount));
+  return std::unexpected(std::move(changed).error());
 }
 
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,

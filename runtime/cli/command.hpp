@@ -98,6 +98,7 @@ Result<int> run_completion(const Invocation&);
 Result<int> run_inspect(const Invocation&);
 Result<int> run_kill(const Invocation&);
 Result<int> run_list(const Invocation&);
+Result<int> run_mounts(const Invocation&);
 Result<int> run_pause(const Invocation&);
 Result<int> run_ps(const Invocation&);
 Result<int> run_resume(const Invocation&);

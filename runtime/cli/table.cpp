@@ -88,6 +88,10 @@ constexpr std::array kInspectOptions{
            0,
            {},
            "print only what is not as asked; ends with 3, or with 4 if something is not known"}};
+constexpr std::array kMountsOptions{
+    Option{"mount", 0, "MOUNT", "type=bind,source=DIR,destination=DIR,options=ro:nosuid",
+           Completes::kNothing, Times::kMany},
+    Option{"format", 'f', "text|json", "of `list` (default text)", Completes::kWords}};
 constexpr std::array kTraceOptions{Option{"svg", 0, {}, "print a picture instead of a table"}};
 constexpr std::array kValidateOptions{kBundle};
 
@@ -177,6 +181,13 @@ constexpr std::array kCommands{
              {1, 1},
              {Operand{Completes::kContainer, can_kill}}},
             run_events},
+    Command{{"mounts",
+             "add|remove|list ID [FILE]",
+             "mount into a running container, and take mounts away",
+             kMountsOptions,
+             {2, 3},
+             {Operand{}, Operand{Completes::kContainer, can_update}}},
+            run_mounts},
     Command{{"inspect",
              "ID",
              "compare a container with its config.json",

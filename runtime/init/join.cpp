@@ -111,6 +111,14 @@ Result<std::vector<PinnedNamespace>> pin_each(const linux::ProcessIdentity& init
   return pinned;
 }
 
+ContainerNamespaces not_yet_open(const linux::ProcessIdentity& init, const bundle::Config& config,
+                                 std::span<const NamespaceKind> kinds) {
+  ContainerNamespaces found{.init = init, .kinds = {}, .pidfd = {}, .pinned = {}};
+  std::ranges::copy_if(kinds, std::back_inserter(found.kinds),
+                       [&](NamespaceKind kind) { return config.namespaces.contains(kind); });
+  return found;
+}
+
 // Joins the namespaces of the process behind `pidfd` with one setns(2), which joins all or none.
 bool join_all(Fd pidfd, std::span<const NamespaceKind> kinds) {
   std::uint64_t flags = 0;
@@ -129,12 +137,18 @@ Result<void> enter_pinned(std::span<const PinnedNamespace> pinned, const bundle:
 
 }  // namespace
 
+Result<ContainerNamespaces> pin_container_namespaces(const linux::ProcessIdentity& init,
+                                                     const bundle::Config& config,
+                                                     std::span<const NamespaceKind> kinds) {
+  ContainerNamespaces found = not_yet_open(init, config, kinds);
+  OCIRUN_TRY_ASSIGN(found.pinned, pin_each(init, found.kinds));
+  return found;
+}
+
 Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdentity& init,
                                                       const bundle::Config& config,
                                                       std::span<const NamespaceKind> kinds) {
-  ContainerNamespaces found{.init = init, .kinds = {}, .pidfd = {}, .pinned = {}};
-  std::ranges::copy_if(kinds, std::back_inserter(found.kinds),
-                       [&](NamespaceKind kind) { return config.namespaces.contains(kind); });
+  ContainerNamespaces found = not_yet_open(init, config, kinds);
   // With a user namespace, one setns(2) is not enough: the caller becomes root between the user
   // namespace and the namespaces that belong to the user namespace (join_namespaces()).
   if (!config.namespaces.contains(NamespaceKind::kUser))

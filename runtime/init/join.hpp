@@ -30,6 +30,11 @@ Result<ContainerNamespaces> find_container_namespaces(const linux::ProcessIdenti
                                                       const bundle::Config& config,
                                                       std::span<const linux::NamespaceKind> kinds);
 
+/// As find_container_namespaces(), but always opens each of the namespaces.
+Result<ContainerNamespaces> pin_container_namespaces(const linux::ProcessIdentity& init,
+                                                     const bundle::Config& config,
+                                                     std::span<const linux::NamespaceKind> kinds);
+
 /// Joins the namespaces. If one of them is a user namespace, the caller becomes its root. Errors:
 /// those of setns(2), with the name of the namespace; ENOENT or ESRCH if init has ended.
 Result<void> enter_container(const ContainerNamespaces& namespaces, const bundle::Config& config);

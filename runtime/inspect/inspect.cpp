@@ -11,6 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
+#include "runtime/commands/mounts.hpp"
 #include "runtime/inspect/subject.hpp"
 
 namespace ocirun::runtime {
@@ -39,8 +40,10 @@ std::string living_thread(const linux::Procfs& procfs, int pid) {
 
 Result<Inspection> inspect(const Container& container) {
   OCIRUN_TRY(refuse_foreign(container.directory()));
-  OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
+  OCIRUN_TRY_ASSIGN(bundle::Config config, container.config());
   const std::size_t own_mounts = config.mounts.size();
+  OCIRUN_TRY_ASSIGN(const auto added, added_mounts(container));
+  for (const bundle::LiveMount& live : added) config.mounts.push_back(live.mount);
   Inspection inspection{.state = container.state(), .sections = {}};
   if (!can_kill(inspection.state.status)) {
     inspection.is_alive = false;

@@ -13,66 +13,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <functional>
-#include <vector>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/binds.hpp"
-#include "linux/mounts/place.hpp"
-#include "linux/mounts/rootfs.hpp"
-#include "linux/process/exec.hpp"
-#include "runtime/base/signals.hpp"
 #include "runtime/parent/init_link.hpp"
+#include "runtime/parent/tree_child.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
-
-// Runs `open` in a short-lived child. A filesystem that hangs blocks only the child, so this
-// process still reacts to signals. `open` may change the namespaces of its process: see
-// clone_locked_bind() and clone_bind_inside(). The child keeps only the descriptors in `keep`.
-Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
-                               const OnSilence& on_silence) {
-  OCIRUN_TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-  OCIRUN_TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
-  if (child.pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // The child must not hold the lock of the state directory: the child may hang in a filesystem.
-    keep.push_back(ends.second.fd());
-    linux::close_descriptors_but(keep);
-    const auto tree = open();
-    const Fd fd = tree ? Fd(*tree) : Fd{};
-    const auto told = tree ? tell(ends.second, Message::kMountTree, {}, std::span(&fd, 1))
-                           : tell(ends.second, Message::kFailed, error_bytes(tree.error()));
-    ::_exit(told ? 0 : 1);
-  }
-  ends.second.close();
-  const auto awaited = await_word(ends.first.fd(), Fd{}, on_silence);
-  auto received = awaited ? ends.first.receive() : Result<linux::Packet>();
-  linux::kill_child(child);  // the child has answered, or hangs in a filesystem
-  OCIRUN_TRY(awaited);
-  OCIRUN_TRY_ASSIGN(linux::Packet packet, std::move(received));
-  if (packet.end_of_stream) return fail(EPIPE, "the process that opens the mount died");
-  if (static_cast<Message>(packet.tag) == Message::kFailed)
-    return std::unexpected(parse_error_bytes(packet.payload));
-  if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
-  return std::move(packet.descriptors.front());
-}
-
-// Clones the source for a container without a user namespace, where the kernel need not lock
-// mounts. The clone is isolated from the host's mount events, like the clones that init makes.
-Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
-                               linux::Propagation rootfs_propagation) {
-  OCIRUN_TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, id_map));
-  if (!linux::wants_early_open(mount))
-    OCIRUN_TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
-                                         linux::Recursion::kTree));
-  OCIRUN_TRY(linux::set_attributes_of(procfs, tree, mount));
-  return tree;
-}
 
 // Joins `shown`, and makes the filesystem in that namespace. setns(2) moves only later children
 // into a pid namespace, so a child makes the procfs of a pid namespace.

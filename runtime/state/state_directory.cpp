@@ -18,6 +18,7 @@
 #include <span>
 
 #include "bundle/config/config.hpp"
+#include "bundle/documents/added_mounts.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/owner.hpp"
@@ -34,8 +35,8 @@ constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal. The container ceases to exist when state.json is removed.
-constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
-                            kFilter, kStartSocket, kNotifySocket};
+constexpr std::array kFiles{kIntent, kState,       kConfig,       kResources,
+                            kFilter, kStartSocket, kNotifySocket, bundle::kAddedMounts};
 constexpr std::size_t kFilesOfEach = 3;  // each container has the first three; most lack the others
 // The functions in net_devices.cpp make and remove these files. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
