@@ -20,7 +20,8 @@ Result<std::vector<bundle::LiveMount>> added_mounts(const Container& container);
 /// container with a user namespace, the kernel locks what protects the host (locked binds). The
 /// mounts are recorded: `inspect` shows them, and remove_mounts() takes them away. Takes the
 /// container's lock, and lasts at most ten seconds a mount. Errors: the container has no process,
-/// no mount namespace of its own, or other namespaces than config.json asks for; a mount that only
+/// no mount namespace of its own, another user namespace than config.json asks for, or
+/// another mount namespace than that of its first added mount; a mount that only
 /// `create` can make; those of make_live_tree() and attach_trees(), with the mount's place in the
 /// list.
 Result<void> add_mounts(Container& container, const std::vector<bundle::LiveMount>& mounts);
