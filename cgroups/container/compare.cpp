@@ -149,8 +149,11 @@ Result<void> add_unasked(const Node& node, std::span<const Unset> table,
     if (!node.unified() && !node.has(unset.controller)) continue;
     const bool is_asked =
         std::ranges::any_of(limits, [&](const LimitFound& limit) { return limit.file == file; });
-    if (is_asked || !directory->read(file)) continue;  // many kernels lack some of the files
-    const std::string found = directory->read_or_empty(file);
+    if (is_asked) continue;
+    const auto text = directory->read(file);
+    if (!text) continue;  // many kernels lack some of the files
+    std::string found = *text;
+    while (found.ends_with('\n')) found.pop_back();
     if (!is_unset(unset.text, found, parent, file))
       limits.push_back({.file = file, .pointer = "", .asked = "", .found = found});
   }

@@ -137,6 +137,17 @@ Result<UniqueFd> owning_user_namespace(Fd space) {
   return owner;
 }
 
+Result<bool> is_user_namespace_asked(const NamespaceSet& set, Fd user, Fd own) {
+  const Namespace* const entry = set.find(NamespaceKind::kUser);
+  if (entry == nullptr) return sys::is_same_file(user, own);
+  if (entry->path) {
+    OCIRUN_TRY_ASSIGN(const UniqueFd joined, sys::open(entry->path->c_str(), O_PATH));
+    return sys::is_same_file(user, joined);
+  }
+  OCIRUN_TRY_ASSIGN(const UniqueFd parent, owning_user_namespace(user));
+  return sys::is_same_file(parent, own);
+}
+
 namespace {
 
 bool is_zero(const std::string& sysctl) { return read_sysctl(sysctl) == "0"; }

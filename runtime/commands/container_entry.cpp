@@ -17,17 +17,6 @@ using linux::NamespaceKind;
 
 constexpr std::array kEntered{NamespaceKind::kUser, NamespaceKind::kMount};
 
-/// Whether `user`, the user namespace of init, is the one that config.json asks for.
-Result<bool> is_asked(const linux::NamespaceSet& namespaces, Fd user, Fd own) {
-  const linux::Namespace* const entry = namespaces.find(NamespaceKind::kUser);
-  if (entry->path) {
-    OCIRUN_TRY_ASSIGN(const UniqueFd joined, linux::sys::open(entry->path->c_str(), O_PATH));
-    return linux::sys::is_same_file(user, joined);
-  }
-  OCIRUN_TRY_ASSIGN(const UniqueFd parent, linux::owning_user_namespace(user));
-  return linux::sys::is_same_file(parent, own);
-}
-
 }  // namespace
 
 Result<ContainerEntry> ContainerEntry::find(const Container& container,
@@ -48,7 +37,8 @@ Result<void> ContainerEntry::check_user_namespace() const {
                     linux::open_namespace(procfs_.fd(), ::getpid(), NamespaceKind::kUser));
   const Fd user = user_namespace();
   if (user.value >= 0) {
-    OCIRUN_TRY_ASSIGN(const bool asked, within(is_asked(config_.namespaces, user, own), kLeft));
+    OCIRUN_TRY_ASSIGN(const bool asked,
+                      within(linux::is_user_namespace_asked(config_.namespaces, user, own), kLeft));
     if (!asked) return refuse(kLeft);
   }
   OCIRUN_TRY_ASSIGN(const UniqueFd owner,

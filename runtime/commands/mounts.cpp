@@ -14,7 +14,6 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
-#include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/base/signals.hpp"
@@ -101,14 +100,18 @@ Result<AddedMounts> read_record(const Container& container, const ContainerEntry
       "mounted: only the end of the container takes those mounts away");
 }
 
-Result<LiveMount> parsed(const AddedMount& added, const bundle::Config& config,
-                         const HostPath& bundle) {
-  std::vector<std::string> warnings;
-  OCIRUN_TRY_ASSIGN(
-      std::vector<LiveMount> mounts,
-      bundle::parse_mounts("[" + added.document + "]", bundle, config.root_path, warnings));
-  if (mounts.size() != 1) return refuse("{}: is damaged", bundle::kAddedMounts);
-  return std::move(mounts.front());
+Result<std::vector<LiveMount>> parsed(const AddedMounts& added, const Container& container) {
+  const bundle::ContainerRecord& record = container.record();
+  std::vector<LiveMount> mounts;
+  for (const AddedMount& mount : added.mounts) {
+    std::vector<std::string> warnings;
+    OCIRUN_TRY_ASSIGN(std::vector<LiveMount> one,
+                      bundle::parse_mounts("[" + mount.document + "]", HostPath(record.bundle),
+                                           HostPath(record.rootfs), warnings));
+    if (one.size() != 1) return refuse("{}: is damaged", bundle::kAddedMounts);
+    mounts.push_back(std::move(one.front()));
+  }
+  return mounts;
 }
 
 /// Unmounts the mounts of `record` with these indices, in order, and writes the record of those
@@ -144,14 +147,7 @@ Result<void> take_back(const Container& container, const ContainerEntry& entry, 
 Result<std::vector<LiveMount>> added_mounts(const Container& container) {
   OCIRUN_TRY_ASSIGN(const AddedMounts record,
                     bundle::read_added_mounts(container.directory().descriptor()));
-  std::vector<LiveMount> mounts;
-  if (record.mounts.empty()) return mounts;
-  OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
-  for (const AddedMount& mount : record.mounts) {
-    OCIRUN_TRY_ASSIGN(mounts.emplace_back(),
-                      parsed(mount, config, HostPath(container.record().bundle)));
-  }
-  return mounts;
+  return parsed(record, container);
 }
 
 Result<void> add_mounts(Container& container, const std::vector<LiveMount>& mounts) {
@@ -198,10 +194,10 @@ Result<void> remove_mounts(Container& container, const std::vector<RootfsPath>& 
   OCIRUN_TRY(container.lock_and_reload());
   OCIRUN_TRY(check_container(container));
   OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
-  OCIRUN_TRY_ASSIGN(const std::vector<LiveMount> present, added_mounts(container));
   const SignalsWait wait;
   OCIRUN_TRY_ASSIGN(const ContainerEntry entry, ContainerEntry::find(container, config));
   OCIRUN_TRY_ASSIGN(AddedMounts record, read_record(container, entry));
+  OCIRUN_TRY_ASSIGN(const std::vector<LiveMount> present, parsed(record, container));
   std::vector<std::size_t> chosen;
   for (const RootfsPath& destination : destinations) {
     const std::string path = linux::clean(destination);

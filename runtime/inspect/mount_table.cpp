@@ -12,7 +12,7 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr linux::Named<std::uint64_t> kProtections[] = {
+constexpr linux::Named<std::uint64_t> kProtectionNames[] = {
     {"ro", MOUNT_ATTR_RDONLY},
     {"nosuid", MOUNT_ATTR_NOSUID},
     {"nodev", MOUNT_ATTR_NODEV},
@@ -22,6 +22,9 @@ constexpr linux::Named<std::uint64_t> kProtections[] = {
 
 }  // namespace
 
+const std::uint64_t kProtections = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+                                   MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
+
 bool MountLine::has(std::string_view attribute) const {
   const auto words = linux::split(attributes, ',');
   return std::ranges::find(words, attribute) != words.end();
@@ -29,7 +32,7 @@ bool MountLine::has(std::string_view attribute) const {
 
 std::uint64_t MountLine::protections() const {
   std::uint64_t bits = 0;
-  for (const auto& protection : kProtections)
+  for (const auto& protection : kProtectionNames)
     if (has(protection.name)) bits |= protection.value;
   return bits;
 }
@@ -38,7 +41,7 @@ std::string MountLine::text() const { return type + " " + text_of_protections(pr
 
 std::string text_of_protections(std::uint64_t protections) {
   std::string text = (protections & MOUNT_ATTR_RDONLY) != 0 ? "ro" : "rw";
-  for (const auto& protection : kProtections)
+  for (const auto& protection : kProtectionNames)
     if (protection.value != MOUNT_ATTR_RDONLY && (protections & protection.value) != 0)
       text += "," + std::string(protection.name);
   return text;

@@ -25,6 +25,9 @@ struct MountLine {
   std::string text() const;
 };
 
+/// All bits of MountLine::protections().
+extern const std::uint64_t kProtections;
+
 /// "ro,nosuid" or "rw" for bits of MountLine::protections().
 std::string text_of_protections(std::uint64_t protections);
 

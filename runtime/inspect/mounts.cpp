@@ -21,9 +21,6 @@ namespace {
 
 using linux::clean;
 
-constexpr std::uint64_t kProtecting = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-                                      MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
-
 /// The comparison of the mounts. All places are looked up at once, in one bounded child process.
 class Comparison {
  public:
@@ -109,7 +106,7 @@ std::uint64_t Comparison::expected_protections(std::size_t index, const MountLin
     bits &= ~(mount.attributes.clear | mount.recursive_attributes.clear);
     bits |= mount.attributes.set | mount.recursive_attributes.set;
   }
-  return bits & kProtecting;
+  return bits & kProtections;
 }
 
 /// Whether the mount has exactly the attributes that are expected. A bind of which the source is
@@ -189,7 +186,7 @@ void Comparison::compare_mount(std::size_t index) {
   if (mount.is_of_cgroups()) trees_[point] = {.source = "", .protections = wanted};
   if (mount.bind && mount.recursive)
     trees_[point] = {.source = source == nullptr ? mount.source : source->path,
-                     .protections = mount.recursive_attributes.set & kProtecting};
+                     .protections = mount.recursive_attributes.set & kProtections};
   if (is_hidden(index)) return add(row.what, "", "hidden by a later mount", Verdict::kUnasked);
   if (is_covered(point)) return add(row.what, "", "covered by a masked path", Verdict::kAsAsked);
   row.asked = (mount.bind ? "bind" : mount.type) + " " + text_of_protections(wanted);

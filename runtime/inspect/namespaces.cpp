@@ -80,21 +80,14 @@ Row map_row(const Subject& subject, const char* what, const char* file,
 }  // namespace
 
 bool is_in_asked_user_namespace(const Subject& subject) {
-  const linux::Namespace* const entry = subject.config.namespaces.find(NamespaceKind::kUser);
+  const auto open = [&](const std::string& process) {
+    return linux::sys::openat(subject.procfs.fd(), (process + "/ns/user").c_str(), O_RDONLY);
+  };
   const auto own_pid = linux::sys::readlinkat(subject.procfs.fd(), "self");
-  const auto own = identity(subject, own_pid.value_or("self"), NamespaceKind::kUser);
-  const auto found = identity(subject, subject.files, NamespaceKind::kUser);
-  if (entry == nullptr) return own && found && *own == *found;
-  if (entry->path) {
-    const auto joined = identity_at(*entry->path, NamespaceKind::kUser);
-    return joined && found && *joined == *found;
-  }
-  const auto file =
-      linux::sys::openat(subject.procfs.fd(), (subject.files + "/ns/user").c_str(), O_RDONLY);
-  if (!file) return false;
-  const auto parent = linux::owning_user_namespace(*file);
-  const auto status = parent ? linux::sys::fstat(*parent) : std::unexpected(parent.error());
-  return status && own && *own == fmt::format("user:[{}]", status->st_ino);
+  const auto user = open(subject.files);
+  const auto own = open(own_pid.value_or("self"));
+  return user && own &&
+         linux::is_user_namespace_asked(subject.config.namespaces, *user, *own).value_or(false);
 }
 
 Rows inspect_namespaces(const Subject& subject) {
