@@ -237,10 +237,19 @@ Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule, const Co
   for (std::size_t index = 0; index < list.size(); ++index) {
     const std::string name =
         fmt::format("{} hook #{} ({})", config_name(kind), index, list[index].path.string());
+    const std::string started = linux::rfc3339_now(0);
+    const auto began = std::chrono::steady_clock::now();
     auto outcome = [&] {
       const linux::timeline::ProgramSpan program("hook", name);
       return run_hook(list[index], name, context);
     }();
+    if (context.ran != nullptr)
+      context.ran->push_back({.kind = kind,
+                              .index = index,
+                              .started = started,
+                              .lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  std::chrono::steady_clock::now() - began),
+                              .error = outcome ? "" : outcome.error().message()});
     if (outcome) continue;
     outcome.error().within(fmt::format("{} {}", kHookFailure, name));
     if (rule == FailureRule::kAbort) return outcome;

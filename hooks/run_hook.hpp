@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,15 @@
 #include "linux/base/unique_fd.hpp"
 
 namespace ocirun::hooks {
+
+/// A hook that has run.
+struct HookRun {
+  Kind kind{};
+  std::size_t index = 0;     // among the hooks of its kind
+  std::string started = {};  // rfc3339_now(0)
+  std::chrono::milliseconds lasted{};
+  std::string error = {};  // "exit status 3: …"; "": it succeeded
+};
 
 /// The conditions under which hooks run. All hooks of a phase share one Context.
 struct Context {
@@ -28,6 +38,7 @@ struct Context {
   std::function<Result<void>()> check_interrupt = {};  // an error ends the hook
   /// Where the hook's path is resolved: the `place` of linux::explain_exec().
   std::string_view place = "on the host";
+  std::vector<HookRun>* ran = nullptr;  // run_phase() appends each hook that has run
 };
 
 /// Runs one hook in the caller's namespaces and waits for its end. The hook has its own session,

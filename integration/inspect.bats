@@ -367,3 +367,23 @@ END
   run ocirun update --resources - "$ID" <<<'{"unified": {"memory.none": "1"}}'
   exits 1 "memory.none"
 }
+
+@test "hooks that ran are shown, with time, duration and end" {
+  local sleeps='{"path": "/bin/sh", "args": ["sh", "-c", "sleep 0.3"]}'
+  config '.hooks = {createRuntime: [{path: "/bin/true"}, $s], createContainer: [{path: "/bin/true"}], startContainer: [$s],
+    poststart: [$s], poststop: [{path: "/bin/true"}]}' --argjson s "$sleeps"
+  create
+  run ocirun inspect "$ID"
+  output_mentions "/hooks/poststart/0 /bin/sh  runs at \`start\`"
+  start
+  run ocirun inspect --drift "$ID"
+  succeeds
+  ocirun inspect --format json "$ID" | jq -r '.sections.hooks[] | .what + ": " + .found' >shown
+  equal $'/hooks/createRuntime/0\n/hooks/createRuntime/1\n/hooks/createContainer/0\n/hooks/startContainer/0\n/hooks/poststart/0' \
+    "$(cut -d ' ' -f 1 shown)"
+  [[ $(grep -cE "Z, ([3-9]|[0-9]+[0-9])[0-9][0-9] ms, succeeded$" shown) == 3 ]] || { cat shown; return 1; }
+  contains shown "$(date -u +%Y-%m-%dT)"
+  rm "$ROOT/$ID/hooks.json"
+  run ocirun inspect "$ID"
+  output_mentions "/hooks/createRuntime/0 /bin/true  not recorded"
+}

@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 
+#include "bundle/documents/hook_runs.hpp"
 #include "criu/compare/container_namespaces.hpp"
 #include "criu/compare/restored.hpp"
 #include "criu/launch/restored_processes.hpp"
@@ -94,14 +95,16 @@ Result<void> Restoration::run_hooks(int pid) {
   bundle::StateDocument state = document_of(made_.record);
   state.status = Status::kCreated;
   state.pid = pid;
-  const hooks::Context hook_context = on_host(state, made_.request.bundle, made_.log);
+  hooks::Context hook_context = on_host(state, made_.request.bundle, made_.log);
+  std::vector<hooks::HookRun> ran;
+  hook_context.ran = &ran;
   made_.hooks_have_begun = true;
   made_.directory->unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
     OCIRUN_TRY(hooks::run_phase(config().hooks, kind, hooks::failure_rule(kind), hook_context));
   OCIRUN_TRY(made_.directory->lock(kLockPatience));
   if (!made_.directory->exists()) return refuse("the container was deleted while its hooks ran");
-  return {};
+  return bundle::append_hook_runs(made_.directory->descriptor(), ran);
 }
 
 // Called when all processes are restored, before a process executes its own instructions. CRIU has

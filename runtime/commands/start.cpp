@@ -2,7 +2,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <span>
+#include <vector>
 
+#include "bundle/documents/hook_runs.hpp"
 #include "hooks/run_hook.hpp"
 #include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
@@ -11,6 +14,7 @@
 #include "runtime/commands/destroy.hpp"
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/init_link.hpp"
+#include "runtime/protocol/hook_times.hpp"
 #include "runtime/protocol/start_gate.hpp"
 #include "runtime/state/container.hpp"
 
@@ -56,6 +60,23 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
   return {};
 }
 
+/// `inspect` shows the hooks. The program runs already, so that an error is a warning.
+void record_hooks(const StateDirectory& directory, std::span<const hooks::HookRun> ran,
+                  const Log& log) {
+  const auto recorded = bundle::append_hook_runs(directory.descriptor(), ran);
+  if (!recorded)
+    log.warn("the times of the hooks are not recorded: " + recorded.error().message());
+}
+
+/// Records the startContainer hooks of which init has told the times.
+void record_init_hooks(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                       std::string_view times, const Log& log) {
+  const auto config = directory.read_snapshot(record.bundle);
+  if (config)
+    record_hooks(directory,
+                 parse_hook_times(times, config->hooks, hooks::Kind::kStartContainer), log);
+}
+
 }  // namespace
 
 Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
@@ -65,7 +86,9 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   bundle::StateDocument state = document_of(record);
   state.status = Status::kRunning;
   state.pid = record.init_pid;
-  const hooks::Context hook_context = on_host(state, HostPath(record.bundle), log);
+  hooks::Context hook_context = on_host(state, HostPath(record.bundle), log);
+  std::vector<hooks::HookRun> ran;
+  hook_context.ran = &ran;
   const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
                                       ? hooks::FailureRule::kContinue
                                       : hooks::failure_rule(hooks::Kind::kPoststart);
@@ -73,6 +96,7 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, hook_context);
   OCIRUN_TRY(directory.lock(kLockPatience));
   if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
+  record_hooks(directory, ran, log);
   return outcome;
 }
 
@@ -98,6 +122,9 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   if (!gate) return std::unexpected(gate.error());
   auto outcome =
       await_exec(*gate, {.warn = [&](std::string_view text) { log.warn(text); },
+                         .hooks_ran = [&](std::string_view times) {
+                           record_init_hooks(directory, record, times, log);
+                         },
                          .on_silence =
                              [&](auto so_far, bool executing) {
                                return hear_nothing(directory, record, log, so_far, executing);

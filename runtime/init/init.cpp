@@ -88,7 +88,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
       plan, hooks::Kind::kCreateContainer,      // a hook's absolute path starts in the host's root,
       {.directory_itself = rootfs.directory(),  // its relative path in the rootfs
        .default_env = std::vector<std::string>{kHostPath},
-       .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
+       .warn = [&](auto text) { report_lasting_hook(parent, text); }},
+      [&](auto times) { report_hooks(parent, times); }));
   plan.step.enter(InitStep::kTerminal);
   OCIRUN_TRY(
       rootfs.open_terminal(config, parent));  // verifies the devpts, which hooks may have changed
@@ -130,7 +131,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                                     .default_env = process.environment(),
                                     .warn = [&](auto text) { gate.report_lasting_hook(text); },
                                     .confine = [&] { return process.load_late_filter(); },
-                                    .place = process.place()}));
+                                    .place = process.place()},
+                                   [&](auto times) { gate.report_hooks(times); }));
     gate.announce_exec();
     return process.execute();  // returns only with an error
   }();

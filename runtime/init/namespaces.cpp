@@ -10,11 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <vector>
 
 #include "hooks/run_hook.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/timeline.hpp"
+#include "runtime/protocol/hook_times.hpp"
 #include "runtime/protocol/protocol.hpp"
 #include "runtime/state/container.hpp"
 
@@ -103,15 +105,19 @@ Result<void> set_names(const bundle::Config& config) {
 }
 
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 hooks::Context hook_context) {
+                                 hooks::Context hook_context,
+                                 const std::function<void(std::string_view)>& tell_times) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = Status::kCreated;
   state.pid = ::getpid();  // the pid in the container (H-8)
   hook_context.state = bundle::hook_state(state);
+  std::vector<hooks::HookRun> ran;
+  hook_context.ran = &ran;
   const mode_t own = ::umask(plan.inheritance.umask);  // hooks get the umask of ocirun's caller
   auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), hook_context);
   ::umask(own);
+  if (outcome) tell_times(hook_times(ran));
   return outcome;
 }
 
@@ -130,6 +136,10 @@ Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& par
 
 void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text) {
   ignore(tell(parent, Message::kHookLasts, text));
+}
+
+void report_hooks(const linux::MessageSocket& parent, std::string_view times) {
+  ignore(tell(parent, Message::kHooksRan, times));
 }
 
 void report_forked(const linux::MessageSocket& parent, int pid) {

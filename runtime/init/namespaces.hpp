@@ -36,15 +36,20 @@ Result<void> start_session();
 Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 
 /// Runs the createContainer or startContainer hooks, as children of init (H-10), with the umask of
-/// the caller of ocirun. This function fills in the state of `hook_context`.
+/// the caller of ocirun. This function fills in the state of `hook_context`. `tell_times` gets the
+/// text of hook_times() when all hooks of a kind that has hooks have succeeded.
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 hooks::Context hook_context);
+                                 hooks::Context hook_context,
+                                 const std::function<void(std::string_view)>& tell_times);
 /// Asks the parent to run the prestart and createRuntime hooks, which live in the runtime's
 /// namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
 
 /// Sends HookLasts. An error is ignored: if the parent is gone, the next message says so.
 void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text);
+
+/// Sends HooksRan. An error is ignored, as by report_lasting_hook().
+void report_hooks(const linux::MessageSocket& parent, std::string_view times);
 
 /// Tells the parent the pid of the process that the calling stage has cloned. If the parent cannot
 /// be told, kills that process.

@@ -63,6 +63,7 @@ Result<Inspection> inspect(const Container& container) {
                          {"credentials", inspect_credentials(subject)},
                          {"settings", inspect_settings(subject)},
                          {"mounts", inspect_mounts(subject)},
+                         {"hooks", inspect_hooks(subject)},
                          {"kernel values", inspect_kernel_values(subject)},
                          {"limits", inspect_limits(subject)},
                          {"use", inspect_use(subject)},

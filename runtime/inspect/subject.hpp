@@ -51,6 +51,7 @@ Rows inspect_settings(const Subject& subject);
 Rows inspect_mounts(const Subject& subject);
 class Places;
 Rows inspect_devices(const bundle::Config& config, const Places& places);  // part of the mounts
+Rows inspect_hooks(const Subject& subject);
 Rows inspect_kernel_values(const Subject& subject);
 Rows inspect_limits(const Subject& subject);
 Rows inspect_use(const Subject& subject);

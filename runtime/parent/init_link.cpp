@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "bundle/documents/hook_runs.hpp"
 #include "hooks/run_hook.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/parent/net_devices.hpp"
+#include "runtime/protocol/hook_times.hpp"
 #include "runtime/protocol/root_rules.hpp"
 #include "runtime/state/container.hpp"
 
@@ -134,6 +136,10 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
     case Message::kHookLasts:
       context_.log.warn(packet.payload);
       return {};
+    case Message::kHooksRan:
+      return bundle::append_hook_runs(
+          context_.directory.descriptor(),
+          parse_hook_times(packet.payload, plan_.config.hooks, hooks::Kind::kCreateContainer));
     case Message::kTerminal:
       return keep_terminal(packet);
     case Message::kWantFilter:
@@ -189,7 +195,9 @@ Result<void> InitLink::run_hooks() {
   bundle::StateDocument state = plan_.state;
   state.status = Status::kCreated;  // lifecycle step 2 is over; the conformance suite checks this
   state.pid = pid();
-  const hooks::Context hook_context = on_host(state, context_.request.bundle, context_.log);
+  hooks::Context hook_context = on_host(state, context_.request.bundle, context_.log);
+  std::vector<hooks::HookRun> ran;
+  hook_context.ran = &ran;
   OCIRUN_TRY(record_init());
   context_.hooks_have_begun = true;
   context_.directory.unlock();  // a hook may ask for the container's state
@@ -197,7 +205,7 @@ Result<void> InitLink::run_hooks() {
     OCIRUN_TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), hook_context));
   OCIRUN_TRY(context_.directory.lock(kLockPatience));
   if (!context_.directory.exists()) return refuse("the container was deleted while its hooks ran");
-  return {};
+  return bundle::append_hook_runs(context_.directory.descriptor(), ran);
 }
 
 Result<void> InitLink::move_net_devices() {

@@ -30,6 +30,8 @@ namespace ocirun::runtime {
 //     │── Go ────────────────────────────────────────────────────►│
 //     │◄───────────────────────────────────────── HookLasts(text) │   a createContainer hook without
 //     │   warn                                                    │   timeout, every 10 s
+//     │◄───────────────────────────────────────── HooksRan(times) │   createContainer hooks
+//     │   record them                                             │
 //     │◄────────────────────────────────────────── Terminal(ptmx) │
 //     │◄────────────────────────────────────────────── WantFilter │   the parent compiled the filter
 //     │── Filter(program) ───────────────────────────────────────►│   while init mounted
@@ -53,6 +55,7 @@ enum class Message : std::uint8_t {
   kOpenMount,
   kRunHooks,
   kHookLasts,
+  kHooksRan,
   kTerminal,
   kWantFilter,
   kSetLimits,
@@ -88,6 +91,7 @@ inline constexpr std::array kExchanges{
     Exchange{Message::kOpenMount, "OpenMount", "its mounts were made", Message::kMountTree, true},
     Exchange{Message::kRunHooks, "RunHooks", "its root was entered", Message::kGo, false},
     Exchange{Message::kHookLasts, "HookLasts", "a hook ran", Message::kHookLasts, true},
+    Exchange{Message::kHooksRan, "HooksRan", "its hooks had run", Message::kHooksRan, false},
     Exchange{Message::kTerminal, "Terminal", "its terminal was opened", Message::kTerminal, false},
     Exchange{Message::kWantFilter, "WantFilter", kFiltered, Message::kFilter, false},
     Exchange{Message::kSetLimits, "SetLimits", "its limits were set", Message::kGo, false},

@@ -49,6 +49,10 @@ void StartGate::report_lasting_hook(std::string_view text) const {
   send(kGateHookLasts + std::string(text), MSG_DONTWAIT);
 }
 
+void StartGate::report_hooks(std::string_view times) const {
+  send(kGateHooksRan + std::string(times), MSG_DONTWAIT);
+}
+
 void StartGate::announce_exec() const { send(std::string_view(&kGateExec, 1), 0); }
 
 void StartGate::refuse(const Error& error) const { send(kGateFailed + error_bytes(error), 0); }
@@ -72,6 +76,7 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
     const std::string_view text(record.data(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
     if (text.front() == kGateHookLasts) listener.warn(text.substr(1));
+    if (text.front() == kGateHooksRan) listener.hooks_ran(text.substr(1));
     executing = text.front() == kGateExec;
   }
 }

@@ -12,10 +12,12 @@ namespace ocirun::runtime {
 
 // The channel between a created container's init and `ocirun start`: a SOCK_SEQPACKET connection.
 //   init ── 'H'text ──► start    every 10 s of a startContainer hook without timeout
+//   init ── 'R'times ──► start   the startContainer hooks that have run: hook_times.hpp
 //   init ── 'E' ──► start        execve is next, or the loading of the filter and then execve
 //   init ── 'F'error ──► start   the container was not started; init exits
 //   end of stream after 'E'      execve has closed the socket, or init was killed
 inline constexpr char kGateHookLasts = 'H';
+inline constexpr char kGateHooksRan = 'R';
 inline constexpr char kGateExec = 'E';
 inline constexpr char kGateFailed = 'F';
 
@@ -32,8 +34,9 @@ class StartGate {
       : listener_(std::move(listener)), send_by_(send_by) {}
   /// Waits without limit until `start` connects, then closes the listening socket.
   Result<void> wait();
-  // The three messages. A `start` that has died meanwhile is no error.
+  // The four messages. A `start` that has died meanwhile is no error.
   void report_lasting_hook(std::string_view text) const;
+  void report_hooks(std::string_view times) const;
   void announce_exec() const;
   void refuse(const Error& error) const;
 
@@ -48,6 +51,7 @@ class StartGate {
 /// The callbacks of `start` while it waits for init.
 struct GateListener {
   std::function<void(std::string_view)> warn;  // gets the text of each 'H'
+  std::function<void(std::string_view)> hooks_ran;  // gets the text of 'R'
   /// Called like OnSilence. `executing`: init has sent 'E'.
   std::function<Result<void>(std::chrono::seconds so_far, bool executing)> on_silence;
 };

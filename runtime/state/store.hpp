@@ -42,7 +42,7 @@ Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing);
 /// - state.json: the container's record. The container exists from the moment this file exists.
 /// - seccomp.bpf: the compiled filter, which `exec` loads.
 /// - resources.json: linux.resources after the last `update`.
-/// - mounts.json: the mounts of `mounts add`.
+/// - mounts.json: the mounts of `mounts add`; hooks.json: the hooks that have run.
 /// - start.sock: init listens on this socket until `start`. While the file exists, the status is
 ///   `created`.
 /// - netdevices: the journal of the network devices that `create` moves into the container; netns:
