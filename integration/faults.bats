@@ -8,7 +8,7 @@ sweep() {
 }
 
 @test "create and run that are killed, or refused a call, leave nothing" {
-  sweep 449 --command create,run,detached
+  sweep 449 --command create,create-pinned,run,detached
 }
 
 @test "start that is killed or refused a call can be given again, and init's end then is an error" {

@@ -31,6 +31,11 @@ constexpr auto kResctrl = exact_fields<linux::ResctrlGroups>(
     required("closPath", &linux::ResctrlGroups::clos_path, text),
     required("monitorPath", &linux::ResctrlGroups::monitor_path, text));
 
+constexpr auto kPins = exact_fields<NamespacePinRecord>(
+    required("directory", &NamespacePinRecord::directory, absolute_path),
+    required("mount", &NamespacePinRecord::mount, whole_number),
+    required("isNewDirectory", &NamespacePinRecord::is_new_directory, flag));
+
 constexpr RecordWord<cgroups::kManagerNames> kManager{"cgroup manager"};
 
 constexpr auto kRecord = exact_fields<ContainerRecord>(
@@ -54,6 +59,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     field("newKeyring", &ContainerRecord::new_keyring, flag),
     required("mountsOnHost", &ContainerRecord::mounts_on_host, flag),
     field("rootfsMount", &ContainerRecord::rootfs_mount, whole_number),
+    field("namespacePins", &ContainerRecord::namespace_pins, kPins),
     required("hasProcess", &ContainerRecord::has_process, flag),
     required("stopSignal", &ContainerRecord::stop_signal, text),
     field("attendantPid", &ContainerRecord::attendant_pid, kPid),

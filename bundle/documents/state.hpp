@@ -56,6 +56,13 @@ std::string seccomp_state(const StateDocument& state, int pid, std::string_view 
 /// invalid UTF-8.
 std::string log_line(std::string_view level, std::string_view message, std::string_view time);
 
+/// The namespaces that --pin-namespaces keeps.
+struct NamespacePinRecord {
+  std::string directory;
+  std::uint64_t mount = 0;  // sys::mount_id() of the tmpfs on it
+  bool is_new_directory = false;
+};
+
 /// The content of state.json: all facts about a container that later commands need. The format has
 /// a version, and is private to ocirun.
 struct ContainerRecord {
@@ -81,6 +88,7 @@ struct ContainerRecord {
   // With mounts_on_host, the sys::mount_id() of ocirun's mount on the rootfs; 0 if the kernel does
   // not report ids. Absent: nothing is mounted yet.
   std::optional<std::uint64_t> rootfs_mount;
+  std::optional<NamespacePinRecord> namespace_pins;
   bool has_process = false;  // P-1: without one, `start` fails
   std::string stop_signal;   // T-7, "" for SIGTERM
   // The foreground `run` that removes the container when init ends; 0: no command does.

@@ -74,6 +74,7 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
                        .console_socket = arguments.path("console-socket"),
                        .announcement = {.pid_file = arguments.path("pid-file"),
                                         .pidfd_socket = arguments.path("pidfd-socket")},
+                       .namespace_pins = arguments.path("pin-namespaces"),
                        .terminal_keeper = keeper,
                        .pivot = !arguments.has("no-pivot"),
                        .new_keyring = !arguments.has("no-new-keyring"),

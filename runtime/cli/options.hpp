@@ -25,6 +25,9 @@ inline constexpr Option kNoPivot{
 inline constexpr Option kNoNewKeyring{"no-new-keyring", 0, {}, "keep the caller's session keyring"};
 inline constexpr Option kNoSubreaper{
     "no-subreaper", 0, {}, "accepted for runc's sake; ocirun never is a subreaper"};
+inline constexpr Option kPinNamespaces{"pin-namespaces", 0, "DIR",
+                                       "keep the namespaces, as files of DIR, until `delete`",
+                                       Completes::kDirectory};
 inline constexpr Option kTrace{"trace", 0, "FILE",
                                "write a timeline of what took how long to FILE, for `trace`",
                                Completes::kFile};

@@ -33,7 +33,8 @@ constexpr std::array kGlobalOptions{
 
 constexpr std::array kCreateOptions{kBundle,       kConsoleSocket, kPidFile,
                                     kPidfdSocket,  kPreserveFds,   kNoPivot,
-                                    kNoNewKeyring, kNoSubreaper,   kTrace};
+                                    kNoNewKeyring, kNoSubreaper,   kPinNamespaces,
+                                    kTrace};
 constexpr std::array kRunOptions{
     kBundle,
     kConsoleSocket,
@@ -43,6 +44,7 @@ constexpr std::array kRunOptions{
     kNoPivot,
     kNoNewKeyring,
     kNoSubreaper,
+    kPinNamespaces,
     kDetach,
     kTrace,
     Option{"keep", 0, {}, "do not delete the container when its process has ended"}};

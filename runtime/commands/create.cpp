@@ -17,6 +17,7 @@
 #include "runtime/parent/user_namespace.hpp"
 #include "runtime/state/cgroup_mark.hpp"
 #include "runtime/state/container.hpp"
+#include "runtime/state/namespace_pins.hpp"
 
 namespace ocirun::runtime {
 
@@ -53,6 +54,7 @@ class Creation {
     if (auto born = give_birth(); !born)
       return std::unexpected(explain_unmapped_root(
           name_limit(std::move(born).error(), *made_.place->cgroup, 0), made_.document.config));
+    OCIRUN_TRY(pin_namespaces());
     step("record the container");
     OCIRUN_TRY(publish());  // from here on the container exists
     step("let init go");
@@ -71,6 +73,7 @@ class Creation {
   Result<void> prepare_plan();
   Result<void> open_cgroup();
   Result<void> give_birth();
+  Result<void> pin_namespaces();
   Result<void> publish();
 
   Making made_;
@@ -147,6 +150,16 @@ Result<void> Creation::give_birth() {
   OCIRUN_TRY(init_->serve());
   made_.record.rootfs_mount = made_.intent.record.rootfs_mount;
   return made_.join_resctrl(init_->pid());
+}
+
+Result<void> Creation::pin_namespaces() {
+  if (!made_.request.namespace_pins) return {};
+  step("pin the namespaces");
+  OCIRUN_TRY_ASSIGN(const NamespacePins pins, NamespacePins::make(*made_.request.namespace_pins));
+  made_.record.namespace_pins = made_.intent.record.namespace_pins = pins.record();
+  made_.undo.add([this] { ignore(remove_pins(*made_.record.namespace_pins)); });
+  OCIRUN_TRY(made_.directory->write_intent(made_.intent));
+  return pins.mount(init_->pid(), made_.document.config.namespaces);
 }
 
 Result<void> Creation::publish() {

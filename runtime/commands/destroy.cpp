@@ -15,6 +15,7 @@
 #include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/state/container.hpp"
+#include "runtime/state/namespace_pins.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -57,6 +58,15 @@ Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
                 kKillPatience.count());
 }
 
+Result<void> remove_namespace_pins(const bundle::NamespacePinRecord& pins, const Log& log) {
+  OCIRUN_TRY_ASSIGN(const PinsFound found, remove_pins(pins));
+  if (found == PinsFound::kNone)
+    log.warn(fmt::format(
+        "{}: the namespaces of --pin-namespaces are not mounted there: nothing is unmounted",
+        pins.directory));
+  return {};
+}
+
 }  // namespace
 
 Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
@@ -89,7 +99,8 @@ Result<void> destroy_container(const StateDirectory& directory,
   // groups on the host.
   OCIRUN_TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   const bool is_ours = owner == ::geteuid();
-  if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host))
+  if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host ||
+                   record.namespace_pins))
     log.warn(
         "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
         "alone");
@@ -103,6 +114,8 @@ Result<void> destroy_container(const StateDirectory& directory,
   if (is_ours && reachable.boot_id != record.boot_id) OCIRUN_TRY(forget_net_devices(directory));
   if (is_ours) OCIRUN_TRY(return_devices_of_unstarted(directory, log));
   if (is_ours && record.resctrl) OCIRUN_TRY(linux::remove_resctrl(*record.resctrl));
+  if (is_ours && record.namespace_pins && reachable.boot_id == record.boot_id)
+    OCIRUN_TRY(remove_namespace_pins(*record.namespace_pins, log));
   if (is_ours && record.rootfs_mount) {
     OCIRUN_TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));
     if (rootfs == HostRootfs::kIsNotOurs)

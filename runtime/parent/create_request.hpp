@@ -34,6 +34,7 @@ struct CreateRequest {
   HostPath bundle;  // absolute
   std::optional<HostPath> console_socket;
   Announcement announcement;
+  std::optional<HostPath> namespace_pins;  // --pin-namespaces
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   bool pivot = true;
   bool new_keyring = true;
