@@ -20,6 +20,15 @@ void write_spec_state(JsonWriter& out, const StateDocument& state) {
   out.end_object();
 }
 
+void write_life_members(JsonWriter& out, const LifeRecord& life) {
+  if (!life.started.empty()) out.member("started", life.started);
+  if (life.finished.empty()) return;
+  out.member("finished", life.finished);
+  if (life.exit_status) out.member("exitStatus", *life.exit_status);
+  if (life.exit_signal) out.member("exitSignal", *life.exit_signal);
+  out.member("oomKilled", life.oom_killed);
+}
+
 /// Writes all properties that clients of runc read, in the order of runc.
 void write_full_state(JsonWriter& out, const StateDocument& state) {
   out.begin_object();
@@ -32,6 +41,7 @@ void write_full_state(JsonWriter& out, const StateDocument& state) {
   out.member("created", state.created);
   if (!state.annotations.empty()) out.member("annotations", state.annotations);
   out.member("owner", state.owner);
+  if (state.life) write_life_members(out, *state.life);
   out.end_object();
 }
 

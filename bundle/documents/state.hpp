@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/documents/life.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/error.hpp"
@@ -38,11 +39,13 @@ struct StateDocument {
   std::string created;  // RFC 3339 with nanoseconds, UTC
   std::string owner;    // `list` only
   std::map<std::string, std::string> annotations;
+  std::optional<LifeRecord> life;  // of a container that records its end
 };
 
 /// The state for a hook's stdin: only the specification's properties, in one line.
 std::string hook_state(const StateDocument& state);
-/// `ocirun state`: two-space indent, keys in runc's order.
+/// `ocirun state`: two-space indent, keys in runc's order, and behind them those of the life, if
+/// there is one: started, finished, exitStatus, exitSignal, oomKilled.
 std::string state_text(const StateDocument& state);
 /// `ocirun list --format json`: one line, keys ociVersion, id, pid, status, bundle, rootfs,
 /// created, annotations, owner.

@@ -10,6 +10,7 @@
 #include "runtime/parent/cgroup_choice.hpp"
 #include "runtime/parent/create_request.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
+#include "runtime/parent/exit_watcher.hpp"
 #include "runtime/parent/init_cgroup.hpp"
 #include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
@@ -77,6 +78,7 @@ class Creation {
   Result<void> publish();
 
   Making made_;
+  bool records_exit_ = false;
   UniqueFd notify_socket_;
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
@@ -100,6 +102,7 @@ Result<void> Creation::prepare_plan() {
                          .inheritance = made_.request.inheritance,
                          .pivot = made_.request.pivot,
                          .new_keyring = made_.request.new_keyring});
+  OCIRUN_TRY_ASSIGN(records_exit_, records_exit(made_.record.annotations));
   OCIRUN_TRY_ASSIGN(plan_->start_socket, made_.directory->listen_for_start());
   OCIRUN_TRY_ASSIGN(plan_->pinned, linux::pin_namespaces(made_.document.config.namespaces));
   OCIRUN_TRY(compare_joined_id_map(made_.document.config, plan_->pinned));
@@ -168,6 +171,7 @@ Result<void> Creation::publish() {
   made_.record.init_start_time = stat.start_time;
   OCIRUN_TRY_ASSIGN(made_.record.init_image, linux::own_image());  // init is a clone of ocirun
   OCIRUN_TRY(made_.directory->commit(made_.record));
+  if (records_exit_) OCIRUN_TRY(spawn_exit_watcher(*made_.directory, made_.record));
   return made_.request.announcement.tell(init_->child(), made_.undo);
 }
 

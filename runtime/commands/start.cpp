@@ -13,6 +13,7 @@
 #include "runtime/base/signals.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/parent/agent.hpp"
+#include "runtime/parent/exit_watcher.hpp"
 #include "runtime/parent/init_link.hpp"
 #include "runtime/protocol/hook_times.hpp"
 #include "runtime/protocol/start_gate.hpp"
@@ -134,6 +135,10 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   if (!outcome && outcome.error().number() == ECONNRESET && !linux::is_ending(init))
     return refuse("{}", kGoesOnAlready);
   if (outcome) outcome = check_executed(record);
+  if (outcome) {
+    const auto recorded = record_start(directory, record);
+    if (!recorded) log.warn(recorded.error().message());
+  }
   directory.forget_start();
   linux::timeline::step("poststart hooks");
   if (outcome)

@@ -47,6 +47,9 @@ Result<Inspection> inspect(const Container& container) {
   Inspection inspection{.state = container.state(), .sections = {}};
   if (!can_kill(inspection.state.status)) {
     inspection.is_alive = false;
+    inspection.sections = {{"end", inspect_end(inspection.state)},
+                           {"use", inspect_use(container)}};
+    std::erase_if(inspection.sections, [](const Section& section) { return section.rows.empty(); });
     return inspection;
   }
   OCIRUN_TRY_ASSIGN(const linux::Procfs procfs,
@@ -66,7 +69,7 @@ Result<Inspection> inspect(const Container& container) {
                          {"hooks", inspect_hooks(subject)},
                          {"kernel values", inspect_kernel_values(subject)},
                          {"limits", inspect_limits(subject)},
-                         {"use", inspect_use(subject)},
+                         {"use", inspect_use(container)},
                          {"processes", inspect_processes(subject)}};
   std::erase_if(inspection.sections, [](const Section& section) { return section.rows.empty(); });
   // Another process may have got the pid while the files were read.

@@ -116,10 +116,10 @@ Rows inspect_limits(const Subject& subject) {
   return rows;
 }
 
-Rows inspect_use(const Subject& subject) {
+Rows inspect_use(const Container& container) {
   Rows rows;
-  const auto cgroup = subject.container.cgroup();
-  if (is_without_cgroup(subject.container.record()) || !cgroup) return rows;
+  const auto cgroup = container.cgroup();
+  if (is_without_cgroup(container.record()) || !cgroup) return rows;
   const auto stats = (*cgroup)->stats();
   if (!stats) return {{"cgroup", "", stats.error().message(), Verdict::kUnknown}};
   if (stats->memory)

@@ -73,12 +73,15 @@ std::string inspection_text(const Inspection& inspection) {
   const bundle::StateDocument& state = inspection.state;
   std::string text = fmt::format("{}: {}", state.id, bundle::status_name(state.status));
   if (state.pid != 0) text += fmt::format(", pid {}", state.pid);
-  if (!inspection.is_alive) return text + ": nothing to compare\n";
-  const std::size_t drifts = inspection.drifts();
-  text += drifts == 0 ? ", no drift" : fmt::format(", drift: {}", drifts);
-  if (const std::size_t unknown = inspection.count(Verdict::kUnknown); unknown != 0)
-    text += fmt::format(", not known: {}", unknown);
-  text += "\n";
+  if (!inspection.is_alive) {
+    text += ": nothing to compare\n";
+  } else {
+    const std::size_t drifts = inspection.drifts();
+    text += drifts == 0 ? ", no drift" : fmt::format(", drift: {}", drifts);
+    if (const std::size_t unknown = inspection.count(Verdict::kUnknown); unknown != 0)
+      text += fmt::format(", not known: {}", unknown);
+    text += "\n";
+  }
   for (const Section& section : inspection.sections) append(text, section);
   return text;
 }

@@ -42,7 +42,7 @@ struct Section {
 /// What `ocirun inspect` prints.
 struct Inspection {
   bundle::StateDocument state;
-  bool is_alive = true;  // false: there is no process to compare, and there are no sections
+  bool is_alive = true;  // false: there is no process to compare with the document
   std::vector<Section> sections;
 
   std::size_t drifts() const { return count(Verdict::kDrift); }

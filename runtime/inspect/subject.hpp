@@ -54,7 +54,10 @@ Rows inspect_devices(const bundle::Config& config, const Places& places);  // pa
 Rows inspect_hooks(const Subject& subject);
 Rows inspect_kernel_values(const Subject& subject);
 Rows inspect_limits(const Subject& subject);
-Rows inspect_use(const Subject& subject);
+/// Needs no process.
+Rows inspect_use(const Container& container);
+/// Of a container without a process: when and how it ended.
+Rows inspect_end(const bundle::StateDocument& state);
 Rows inspect_processes(const Subject& subject);
 
 }  // namespace ocirun::runtime

@@ -129,6 +129,8 @@ bundle::StateDocument Container::state() const {
   bundle::StateDocument document = document_of(record_);
   document.status = status();
   document.pid = document.status == Status::kStopped ? 0 : record_.init_pid;
+  if (record_.annotations.contains(bundle::kRecordExit))
+    if (auto life = bundle::read_life(directory_.descriptor()); life) document.life = *life;
   return document;
 }
 

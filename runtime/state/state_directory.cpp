@@ -20,6 +20,7 @@
 #include "bundle/config/config.hpp"
 #include "bundle/documents/added_mounts.hpp"
 #include "bundle/documents/hook_runs.hpp"
+#include "bundle/documents/life.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/owner.hpp"
@@ -38,7 +39,8 @@ constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal. The container ceases to exist when state.json is removed.
 constexpr std::array kFiles{kIntent, kState,       kConfig,       kResources,
                             kFilter, kStartSocket, kNotifySocket, bundle::kAddedMounts,
-                            bundle::kHookRuns};
+                            bundle::kHookRuns,
+                            bundle::kLife};
 constexpr std::size_t kFilesOfEach = 3;  // each container has the first three; most lack the others
 // The functions in net_devices.cpp make and remove these files. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};

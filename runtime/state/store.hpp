@@ -42,7 +42,8 @@ Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing);
 /// - state.json: the container's record. The container exists from the moment this file exists.
 /// - seccomp.bpf: the compiled filter, which `exec` loads.
 /// - resources.json: linux.resources after the last `update`.
-/// - mounts.json: the mounts of `mounts add`; hooks.json: the hooks that have run.
+/// - mounts.json: the mounts of `mounts add`; hooks.json: the hooks that have run;
+///   life.json: the beginning and the end of the program.
 /// - start.sock: init listens on this socket until `start`. While the file exists, the status is
 ///   `created`.
 /// - netdevices: the journal of the network devices that `create` moves into the container; netns:
