@@ -178,7 +178,7 @@ end_deaf_filesystem() {
   end_deaf_filesystem
 }
 
-no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
+no_helper_is_left() { ! pgrep -x ocirun:change >/dev/null; }
 
 @test "a seccomp agent that takes the listener and answers nothing: create and start say so after ten seconds" {
   local command pids=()

@@ -120,6 +120,8 @@ Result<Process> parse_process(std::string_view text, std::vector<std::string>& w
 /// against the quota are not checked, because they depend on the limits that are already set.
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings);
+/// The document that parse_resources() reads as `resources`.
+std::string resources_text(const cgroups::Resources& resources);
 /// A mount for a running container, and its element of the document.
 struct LiveMount {
   linux::Mount mount;
@@ -130,8 +132,6 @@ struct LiveMount {
 Result<std::vector<LiveMount>> parse_mounts(std::string_view text, const HostPath& bundle,
                                             const HostPath& root_path,
                                             std::vector<std::string>& warnings);
-/// The document that parse_resources() reads as `resources`.
-std::string resources_text(const cgroups::Resources& resources);
 /// Reads BUNDLE/config.json, at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).
 Result<std::string> read_config_file(const HostPath& bundle);
 

@@ -80,6 +80,18 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wante
   return clone_locked(wanted.user_namespace);
 }
 
+Result<UniqueFd> clone_unlocked_bind(const Procfs& procfs, const Mount& mount, Fd id_map,
+                                     Propagation rootfs_propagation) {
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, mount.is_id_mapped()
+                                       ? open_id_mapped_bind(procfs, mount, id_map)
+                                       : open_bind(procfs, mount));
+  if (!wants_early_open(mount))
+    OCIRUN_TRY(
+        change_propagation(procfs, tree, isolation_of(rootfs_propagation), Recursion::kTree));
+  OCIRUN_TRY(set_attributes_of(procfs, tree, mount));
+  return tree;
+}
+
 Result<UniqueFd> make_locked_filesystem(const Procfs& procfs, const Mount& mount,
                                         Fd user_namespace) {
   if (::unshare(CLONE_NEWNS) != 0)

@@ -25,6 +25,12 @@ struct LockedBind {
 /// user namespace; those of open_bind and open_id_mapped_bind.
 Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted);
 
+/// Clones the source for a container without a user namespace, where the kernel need not lock
+/// mounts, with all attributes of the mount. The clone is isolated from the host's mount events,
+/// like the clones that init makes. `id_map`: a user namespace, for an id-mapped mount.
+Result<UniqueFd> clone_unlocked_bind(const Procfs& procfs, const Mount& mount, Fd id_map,
+                                     Propagation rootfs_propagation);
+
 /// Clones `source`, which was opened in the container's mount namespace and exists only there, with
 /// all attributes of the mount. `id_map` is as in LockedBind. The tree is not locked, because it
 /// shows a mount of the container and not of the host. The caller ends up in a copy of that mount

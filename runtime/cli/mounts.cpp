@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstdint>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/values.hpp"
@@ -11,16 +13,21 @@ namespace {
 
 using bundle::LiveMount;
 
+enum class Action : std::uint8_t { kAdd, kRemove, kList };
+constexpr linux::Named<Action> kActions[] = {
+    {"add", Action::kAdd}, {"remove", Action::kRemove}, {"list", Action::kList}};
+
 /// The document of "type=bind,source=/a,destination=/b,options=ro:nosuid", the form of `ctr run`.
-Result<std::string> document_of_words(const std::string& text, bool destination_alone) {
+/// `remove` looks at the destination alone.
+Result<std::string> document_of_words(const std::string& text, Action action) {
   std::string type;
   std::string source;
   std::string destination;
   std::vector<std::string> options;
   for (const std::string_view word : linux::split(text, ',')) {
-    const std::size_t equals = std::min(word.find('='), word.size());
-    const std::string_view name = word.substr(0, equals);
-    const std::string value(word.substr(std::min(equals + 1, word.size())));
+    std::string_view rest = word;
+    const std::string_view name = linux::cut(rest, '=');
+    const std::string value(rest);
     if (name == "type")
       type = value;
     else if (name == "source" || name == "src")
@@ -36,7 +43,10 @@ Result<std::string> document_of_words(const std::string& text, bool destination_
           text, name);
   }
   if (destination.empty()) return refuse("--mount {}: destination= is missing", text);
-  if (destination_alone && type.empty()) type = "tmpfs";  // `remove` looks at the place alone
+  if (action == Action::kRemove) {
+    type = source = "tmpfs";
+    options.clear();
+  }
   const bool is_bind = std::ranges::any_of(
       options, [](const std::string& option) { return option == "bind" || option == "rbind"; });
   if (type == "bind" && !is_bind) options.emplace_back("bind");
@@ -46,10 +56,14 @@ Result<std::string> document_of_words(const std::string& text, bool destination_
   return std::move(json).take();
 }
 
-/// The mounts of the options --mount and of the file.
+/// The mounts of the file, and then those of the options --mount.
 Result<std::vector<LiveMount>> asked_mounts(const Invocation& invocation,
-                                            const Container& container, bool destinations_alone) {
+                                            const Container& container, Action action) {
   const Arguments& arguments = invocation.arguments;
+  const bool has_file = arguments.operands().size() > 2;
+  if (!has_file && arguments.values("mount").empty())
+    return refuse(
+        "give a file with a list of mounts, in the form of /mounts of config.json, or --mount");
   const HostPath bundle(container.record().bundle);
   const HostPath rootfs(container.record().rootfs);
   std::vector<std::string> warnings;
@@ -59,20 +73,16 @@ Result<std::vector<LiveMount>> asked_mounts(const Invocation& invocation,
     std::ranges::move(parsed, std::back_inserter(mounts));
     return {};
   };
-  if (arguments.operands().size() > 2) {
+  if (has_file) {
     const std::string& file = arguments.operands()[2];
     OCIRUN_TRY_ASSIGN(const std::string text, within(read_document(file), "{}", file));
-    OCIRUN_TRY(append(text));
+    OCIRUN_TRY(within(append(text), "{}", file));
   }
   for (const std::string& words : arguments.values("mount")) {
-    OCIRUN_TRY_ASSIGN(const std::string document, document_of_words(words, destinations_alone));
-    OCIRUN_TRY(append("[" + document + "]"));
+    OCIRUN_TRY_ASSIGN(const std::string document, document_of_words(words, action));
+    OCIRUN_TRY(within(append("[" + document + "]"), "--mount {}", words));
   }
   for (const std::string& warning : warnings) invocation.log.warn(warning);
-  if (mounts.empty())
-    return refuse(
-        "give a file with a list of mounts, in the form of /mounts of config.json, or "
-        "--mount");
   return mounts;
 }
 
@@ -94,21 +104,27 @@ Result<void> list(const Container& container, const std::string& format) {
 
 Result<int> run_mounts(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  const std::string& action = arguments.operands().front();
+  const auto action = linux::value_of(kActions, arguments.operands().front());
+  if (!action)
+    return refuse("{}: must be add, remove or list", arguments.operands().front());
   const std::string format = arguments.value("format").value_or("text");
   if (format != "text" && format != "json")
     return refuse("--format {}: must be text or json", format);
+  if (*action != Action::kList && arguments.value("format"))
+    return refuse("--format: is for `mounts list`");
+  if (*action == Action::kList &&
+      (arguments.operands().size() > 2 || !arguments.values("mount").empty()))
+    return refuse("`mounts list` takes no mounts");
   OCIRUN_TRY_ASSIGN(const ContainerId id, ContainerId::parse(arguments.operands()[1]));
   OCIRUN_TRY_ASSIGN(Container container, Container::load(invocation.options, id));
-  if (action == "list") {
+  if (*action == Action::kList) {
     OCIRUN_TRY(list(container, format));
     return 0;
   }
-  if (action != "add" && action != "remove")
-    return refuse("{}: must be add, remove or list", action);
   OCIRUN_TRY_ASSIGN(const std::vector<LiveMount> mounts,
-                    asked_mounts(invocation, container, action == "remove"));
-  if (action == "add") {
+                    asked_mounts(invocation, container, *action));
+  if (mounts.empty()) return 0;
+  if (*action == Action::kAdd) {
     OCIRUN_TRY(add_mounts(container, mounts));
     return 0;
   }

@@ -188,7 +188,7 @@ constexpr std::array kCommands{
              "mount into a running container, and take mounts away",
              kMountsOptions,
              {2, 3},
-             {Operand{}, Operand{Completes::kContainer, can_update}}},
+             {Operand{}, Operand{Completes::kContainer, can_update}, Operand{Completes::kFile}}},
             run_mounts},
     Command{{"inspect",
              "ID",

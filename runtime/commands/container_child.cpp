@@ -35,7 +35,7 @@ bool is_to_be_kept(const linux::MessageSocket& parent) {
 
 [[noreturn]] void run_child(std::vector<Fd> kept, const ContainerChild::Act& act,
                             const linux::MessageSocket& parent) noexcept {
-  ::prctl(PR_SET_NAME, "ocirun:update");
+  ::prctl(PR_SET_NAME, "ocirun:change");
   ::prctl(PR_SET_DUMPABLE, 0);
   kept.push_back(parent.fd());
   linux::close_descriptors_but(kept);
@@ -57,21 +57,21 @@ Result<ContainerChild> ContainerChild::run(const char* what, std::vector<Fd> kep
     ends.first.close();
     run_child(std::move(kept), act, ends.second);
   }
-  ContainerChild change;
-  change.child_ = std::move(child);
-  change.socket_ = std::move(ends.first);
+  ContainerChild started;
+  started.child_ = std::move(child);
+  started.socket_ = std::move(ends.first);
   ends.second.close();
-  if (!has_packet(change.socket_)) {
-    change.is_stuck_ = true;
+  if (!has_packet(started.socket_)) {
+    started.is_stuck_ = true;
     return refuse("{}: a filesystem of the container has not answered for {} s", what,
                   kPatience.count());
   }
-  OCIRUN_TRY_ASSIGN(const linux::Packet packet, change.socket_.receive());
+  OCIRUN_TRY_ASSIGN(const linux::Packet packet, started.socket_.receive());
   if (packet.end_of_stream) return refuse("{}: the process that does so died", what);
   if (static_cast<Word>(packet.tag) == Word::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));
-  change.told_ = packet.payload;
-  return change;
+  started.told_ = packet.payload;
+  return started;
 }
 
 void ContainerChild::keep() { ignore(send(socket_, Word::kKeep)); }

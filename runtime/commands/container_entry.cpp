@@ -31,14 +31,14 @@ Result<ContainerEntry> ContainerEntry::find(const Container& container,
 
 Result<void> ContainerEntry::check_user_namespace() const {
   constexpr const char* kLeft =
-      "the container's first process has left the user namespace that config.json asks for, so "
+      "the container's first process is not in the user namespace that config.json asks for, so "
       "that the kernel would not protect the host's files";
   OCIRUN_TRY_ASSIGN(const UniqueFd own,
                     linux::open_namespace(procfs_.fd(), ::getpid(), NamespaceKind::kUser));
   const Fd user = user_namespace();
   if (user.value >= 0) {
-    OCIRUN_TRY_ASSIGN(const bool asked,
-                      within(linux::is_user_namespace_asked(config_.namespaces, user, own), kLeft));
+    OCIRUN_TRY_ASSIGN(const bool asked, within(linux::is_user_namespace_asked(config_.namespaces, user, own),
+                             "find the user namespace that config.json asks for"));
     if (!asked) return refuse(kLeft);
   }
   OCIRUN_TRY_ASSIGN(const UniqueFd owner,

@@ -30,7 +30,7 @@ class ContainerEntry {
   Result<std::uint64_t> mount_namespace() const;
   /// What a child must keep open for enter().
   std::vector<Fd> descriptors() const;
-  /// Enters the namespaces, and opens the container's root.
+  /// Enters the namespaces with umask 0, and opens the container's root.
   Result<linux::SafeDir> enter() const;
 
  private:

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -35,7 +34,7 @@ linux::MountContext context_of(const ContainerEntry& entry, linux::SafeDir& root
 Result<UniqueFd> open_bind(const ContainerEntry& entry, const linux::Mount& mount, Fd id_map) {
   const linux::Propagation propagation = entry.config().rootfs_propagation;
   if (entry.user_namespace().value < 0)
-    return open_unlocked(entry.procfs(), mount, id_map, propagation);
+    return linux::clone_unlocked_bind(entry.procfs(), mount, id_map, propagation);
   return linux::clone_locked_bind(entry.procfs(), {.mount = mount,
                                                    .id_map = id_map,
                                                    .user_namespace = entry.user_namespace(),
@@ -58,18 +57,19 @@ Result<std::optional<FoundMount>> find_mount(const linux::Procfs& procfs, std::u
 }
 
 /// "shared:12" of the fields of propagation, or "".
-std::string peer_group(std::string_view propagation) {
-  for (const std::string_view field : linux::words(propagation, ' '))
+std::string group_shared(std::string_view propagation) {
+  for (const std::string_view field : linux::words(propagation))
     if (field.starts_with("shared:")) return std::string(field);
   return "";
 }
 
 /// The peer groups of the caller's mounts.
-Result<std::set<std::string>> peer_groups(const linux::Procfs& procfs) {
+Result<std::set<std::string>> groups_of_caller(const linux::Procfs& procfs) {
   OCIRUN_TRY_ASSIGN(const std::string table, linux::read_mountinfo(procfs));
   std::set<std::string> groups;
   std::string_view rest = table;
-  while (const auto entry = linux::next_mount(rest)) groups.insert(peer_group(entry->propagation));
+  while (const auto entry = linux::next_mount(rest))
+    groups.insert(group_shared(entry->propagation));
   groups.erase("");
   return groups;
 }
@@ -95,7 +95,7 @@ Result<void> check_stays_inside(const linux::Procfs& procfs, Fd target,
                                 const std::set<std::string>& of_host) {
   OCIRUN_TRY_ASSIGN(const std::uint64_t number, linux::mount_of(procfs, target));
   OCIRUN_TRY_ASSIGN(const auto around, find_mount(procfs, number));
-  if (around && !of_host.contains(peer_group(around->propagation))) return {};
+  if (around && !of_host.contains(group_shared(around->propagation))) return {};
   return refuse(
       "it lies on a mount that the container shares with the host (option \"shared\"): the new "
       "mount would appear on the host too, and stay there");
@@ -132,10 +132,13 @@ Result<std::string> take_mount(const linux::Procfs& procfs, const linux::SafeDir
   OCIRUN_TRY_ASSIGN(const auto found, find_mount(procfs, old.number));
   if (!found) return std::string(kWasMissing);
   const auto mounted = root.open(RootfsPath(found->point), O_PATH);
-  const auto id = mounted ? linux::sys::mount_id(*mounted) : std::unexpected(mounted.error());
-  if (!id || *id != old.id)
+  const bool has_number =
+      mounted && linux::mount_of(procfs, *mounted).value_or(0) == old.number;
+  if (!has_number)
     return refuse("another mount covers it at {}: unmount that first", found->point);
-  OCIRUN_TRY(unmount_all_of(procfs, *mounted, old.number));
+  OCIRUN_TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(*mounted));
+  if (id != old.id) return std::string(kWasMissing);  // the kernel has used the number again
+  OCIRUN_TRY(within(unmount_all_of(procfs, *mounted, old.number), "{}", found->point));
   return "";
 }
 
@@ -167,7 +170,7 @@ Result<UniqueFd> make_live_tree(const ContainerEntry& entry, const linux::Mount&
 Result<void> attach_trees(const ContainerEntry& entry, std::vector<LiveTree>& trees,
                           Rollback& undo) {
   const linux::Procfs& procfs = entry.procfs();
-  OCIRUN_TRY_ASSIGN(const std::set<std::string> of_host, peer_groups(procfs));
+  OCIRUN_TRY_ASSIGN(const std::set<std::string> of_host, groups_of_caller(procfs));
   OCIRUN_TRY_ASSIGN(const linux::SafeDir root, entry.enter());
   const auto named = [&](auto result, std::size_t index) {
     return within(std::move(result), "/{}: {}", index, trees[index].mount.destination.string());

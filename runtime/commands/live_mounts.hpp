@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
@@ -16,8 +17,8 @@ namespace ocirun::runtime {
 // is complete before it is attached, attached by descriptor, and later found by its number.
 
 /// Makes the mount, which is not attached yet, with all its attributes: a bind on the host, a tmpfs
-/// in the container. A short-lived child does so, which is given up after ten seconds. Errors: a
-/// type other than a bind or tmpfs; those of the source; a file system that does not answer.
+/// in the container. A short-lived child does so, which is given up after ten seconds. `mount`: a
+/// bind or a tmpfs. Errors: those of the source; a file system that does not answer.
 Result<UniqueFd> make_live_tree(const ContainerEntry& entry, const linux::Mount& mount);
 
 /// A mount to be attached.
@@ -29,7 +30,7 @@ struct LiveTree {
 
 /// Called in a child of the caller. Enters the container, opens all mount points, makes those that
 /// are missing, and attaches the trees. `undo` unmounts them. Errors name the place in the list:
-/// the mount would cover a masked or read-only path, or would appear on the host.
+/// the mount would uncover a masked or read-only path, or would appear on the host.
 Result<void> attach_trees(const ContainerEntry& entry, std::vector<LiveTree>& trees,
                           Rollback& undo);
 

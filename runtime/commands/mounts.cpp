@@ -44,6 +44,8 @@ Result<void> check_mount(const linux::Mount& mount, const bundle::Config& config
         "memory; copy them by `ocirun exec`");
   if (mount.superblock_flags & (MS_I_VERSION | MS_SILENT))
     return refuse("/options: \"iversion\" and \"silent\" are for mounts of config.json only");
+  if (!mount.bind && mount.is_id_mapped())
+    return refuse("/uidMappings: only a bind can be id-mapped");
   if (mount.is_id_mapped() && mount.id_map.empty() &&
       !config.namespaces.contains(NamespaceKind::kUser))
     return refuse(
@@ -56,13 +58,14 @@ Result<void> check_mount(const linux::Mount& mount, const bundle::Config& config
 Result<void> check_mounts(const std::vector<LiveMount>& mounts, const bundle::Config& config) {
   for (std::size_t index = 0; index < mounts.size(); ++index) {
     const linux::Mount& mount = mounts[index].mount;
-    OCIRUN_TRY(within(check_mount(mount, config), "/{}", index));
+    if (auto checked = check_mount(mount, config); !checked)
+      return refuse("/{}{}", index, checked.error().message());
     const std::string path = linux::clean(mount.destination);
     for (std::size_t earlier = 0; earlier < index; ++earlier) {
       const std::string other = linux::clean(mounts[earlier].mount.destination);
       if (linux::is_at_or_below(path, other) || linux::is_at_or_below(other, path))
-        return refuse("/{}: {}: is not apart from {} of /{}: add them by two calls", index, path,
-                      other, earlier);
+        return refuse("/{}/destination: {} lies at, above or below {} of /{}: add it by another call",
+                      index, path, other, earlier);
     }
   }
   return {};
@@ -88,8 +91,9 @@ Result<void> check_container(const Container& container) {
 }
 
 /// The record of a container, whose lock the caller holds. Errors: the recorded mounts are in
-/// another mount namespace than the container is now.
-Result<AddedMounts> read_record(const Container& container, const ContainerEntry& entry) {
+/// another mount namespace than the container is now in. Of an empty record, the namespace is that
+/// of now.
+Result<AddedMounts> record_for(const Container& container, const ContainerEntry& entry) {
   OCIRUN_TRY_ASSIGN(AddedMounts record,
                     bundle::read_added_mounts(container.directory().descriptor()));
   OCIRUN_TRY_ASSIGN(const std::uint64_t now, entry.mount_namespace());
@@ -100,6 +104,7 @@ Result<AddedMounts> read_record(const Container& container, const ContainerEntry
       "mounted: only the end of the container takes those mounts away");
 }
 
+/// The mounts of a record, parsed.
 Result<std::vector<LiveMount>> parsed(const AddedMounts& added, const Container& container) {
   const bundle::ContainerRecord& record = container.record();
   std::vector<LiveMount> mounts;
@@ -112,6 +117,29 @@ Result<std::vector<LiveMount>> parsed(const AddedMounts& added, const Container&
     mounts.push_back(std::move(one.front()));
   }
   return mounts;
+}
+
+/// The indices of the mounts at `destinations`. Of several mounts at one place, the last one is on
+/// top, and is taken first.
+Result<std::vector<std::size_t>> choose(const std::vector<LiveMount>& present,
+                                        const std::vector<RootfsPath>& destinations,
+                                        const std::string& id) {
+  std::vector<std::size_t> chosen;
+  for (const RootfsPath& destination : destinations) {
+    const std::string path = linux::clean(destination);
+    std::optional<std::size_t> at;
+    for (std::size_t index = 0; index < present.size(); ++index)
+      if (linux::clean(present[index].mount.destination) == path &&
+          std::ranges::find(chosen, index) == chosen.end())
+        at = index;
+    if (!at)
+      return refuse(
+          "{}: `mounts add` has made no mount there; `ocirun mounts list {}` shows what it has "
+          "made",
+          path, id);
+    chosen.push_back(*at);
+  }
+  return chosen;
 }
 
 /// Unmounts the mounts of `record` with these indices, in order, and writes the record of those
@@ -157,9 +185,8 @@ Result<void> add_mounts(Container& container, const std::vector<LiveMount>& moun
   OCIRUN_TRY_ASSIGN(bundle::Config config, container.config());
   OCIRUN_TRY(check_mounts(mounts, config));
   if (!linux::selinux_enabled()) config.mount_label.clear();
-  const SignalsWait wait;
   OCIRUN_TRY_ASSIGN(const ContainerEntry entry, ContainerEntry::find(container, config));
-  OCIRUN_TRY_ASSIGN(AddedMounts record, read_record(container, entry));
+  OCIRUN_TRY_ASSIGN(AddedMounts record, record_for(container, entry));
   std::vector<LiveTree> trees;
   std::vector<std::size_t> added;
   std::vector<Fd> kept = entry.descriptors();
@@ -174,6 +201,7 @@ Result<void> add_mounts(Container& container, const std::vector<LiveMount>& moun
     added.push_back(record.mounts.size());
     record.mounts.push_back({.id = id, .number = number, .document = mounts[index].document});
   }
+  const SignalsWait wait;  // from here on a kill between two steps would leave a part
   OCIRUN_TRY(bundle::write_added_mounts(container.directory().descriptor(), record));
   auto child = ContainerChild::run("mount into the container", kept,
                                    [&](Rollback& undo) -> Result<std::string> {
@@ -196,25 +224,11 @@ Result<void> remove_mounts(Container& container, const std::vector<RootfsPath>& 
   OCIRUN_TRY_ASSIGN(const bundle::Config config, container.config());
   const SignalsWait wait;
   OCIRUN_TRY_ASSIGN(const ContainerEntry entry, ContainerEntry::find(container, config));
-  OCIRUN_TRY_ASSIGN(AddedMounts record, read_record(container, entry));
+  OCIRUN_TRY_ASSIGN(AddedMounts record, record_for(container, entry));
   OCIRUN_TRY_ASSIGN(const std::vector<LiveMount> present, parsed(record, container));
-  std::vector<std::size_t> chosen;
-  for (const RootfsPath& destination : destinations) {
-    const std::string path = linux::clean(destination);
-    // Of several mounts at one place, the last one is on top.
-    std::optional<std::size_t> at;
-    for (std::size_t index = 0; index < present.size(); ++index)
-      if (linux::clean(present[index].mount.destination) == path &&
-          std::ranges::find(chosen, index) == chosen.end())
-        at = index;
-    if (!at)
-      return refuse(
-          "{}: `mounts add` has made no mount there; `ocirun mounts list {}` shows what it has "
-          "made",
-          path, container.record().id);
-    chosen.push_back(*at);
-  }
-  return take_back(container, entry, record, chosen, [&](std::size_t index) {
+  OCIRUN_TRY_ASSIGN(std::vector<std::size_t> chosen,
+                    choose(present, destinations, container.record().id));
+  return take_back(container, entry, record, std::move(chosen), [&](std::size_t index) {
     warn(fmt::format("{}: was not mounted any more",
                      linux::in_one_line(present[index].mount.destination.string())));
   });

@@ -97,7 +97,7 @@ Result<UniqueFd> InitLink::clone_source(const linux::Procfs& procfs,
     return linux::clone_bind_inside(procfs, wanted.mount, wanted.id_map, mount_namespace, source);
   }
   if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(procfs, wanted);
-  return open_unlocked(procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
+  return linux::clone_unlocked_bind(procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
 }
 
 Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {

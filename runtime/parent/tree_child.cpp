@@ -7,9 +7,6 @@
 #include <span>
 
 #include "linux/base/message_socket.hpp"
-#include "linux/mounts/binds.hpp"
-#include "linux/mounts/place.hpp"
-#include "linux/mounts/rootfs.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "runtime/parent/child_link.hpp"
@@ -44,18 +41,6 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
     return std::unexpected(parse_error_bytes(packet.payload));
   if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
   return std::move(packet.descriptors.front());
-}
-
-Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
-                               linux::Propagation rootfs_propagation) {
-  OCIRUN_TRY_ASSIGN(UniqueFd tree, mount.is_id_mapped()
-                                       ? linux::open_id_mapped_bind(procfs, mount, id_map)
-                                       : linux::open_bind(procfs, mount));
-  if (!linux::wants_early_open(mount))
-    OCIRUN_TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
-                                         linux::Recursion::kTree));
-  OCIRUN_TRY(linux::set_attributes_of(procfs, tree, mount));
-  return tree;
 }
 
 }  // namespace ocirun::runtime
