@@ -15,6 +15,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
+#include "linux/base/text.hpp"
 #include "linux/base/timeline.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"

@@ -73,7 +73,7 @@ struct Syntax {
   std::string_view summary = {};
   std::span<const Option> options = {};
   Count count = {};  // of the operands
-  std::array<Operand, 2> completed_operands = {};
+  std::array<Operand, 3> completed_operands = {};
   OptionPlacement placement = OptionPlacement::kAnywhere;
 };
 

@@ -120,6 +120,8 @@ Result<Process> parse_process(std::string_view text, std::vector<std::string>& w
 /// against the quota are not checked, because they depend on the limits that are already set.
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings);
+/// Parses a document that is the value of linux.seccomp.
+Result<linux::SeccompProfile> parse_seccomp(std::string_view text);
 /// The document that parse_resources() reads as `resources`.
 std::string resources_text(const cgroups::Resources& resources);
 /// A mount for a running container, and its element of the document.

@@ -199,6 +199,11 @@ Result<cgroups::Resources> parse_resources(std::string_view text,
   return parse_section("resources", read_resources, text, warnings);
 }
 
+Result<linux::SeccompProfile> parse_seccomp(std::string_view text) {
+  std::vector<std::string> warnings;
+  return parse_section("seccomp", read_seccomp, text, warnings);
+}
+
 Result<std::vector<LiveMount>> parse_mounts(std::string_view text, const HostPath& bundle,
                                             const HostPath& root_path,
                                             std::vector<std::string>& warnings) {

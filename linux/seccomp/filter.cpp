@@ -133,6 +133,13 @@ constexpr Named<std::uint32_t> kFlags[] = {
 std::optional<SeccompAction> seccomp_action(std::string_view name) {
   return value_of(kActions, name);
 }
+std::string_view seccomp_action_name(SeccompAction action) { return name_of(kActions, action); }
+std::string_view seccomp_operator_name(SeccompOperator compares) {
+  return name_of(kOperators, compares);
+}
+std::string_view seccomp_architecture_name(std::uint32_t token) {
+  return name_of(kArchitectures, token);
+}
 std::optional<SeccompOperator> seccomp_operator(std::string_view name) {
   return value_of(kOperators, name);
 }

@@ -70,6 +70,9 @@ std::optional<SeccompAction> seccomp_action(
 std::optional<SeccompOperator> seccomp_operator(std::string_view name);    // "SCMP_CMP_EQ" …
 std::optional<std::uint32_t> seccomp_architecture(std::string_view name);  // "SCMP_ARCH_X86_64" …
 std::optional<std::uint32_t> seccomp_flag(std::string_view name);  // "SECCOMP_FILTER_FLAG_LOG" …
+std::string_view seccomp_action_name(SeccompAction action);
+std::string_view seccomp_operator_name(SeccompOperator compares);
+std::string_view seccomp_architecture_name(std::uint32_t token);
 std::vector<std::string_view> seccomp_action_names();
 std::vector<std::string_view> seccomp_operator_names();
 std::vector<std::string_view> seccomp_architecture_names();

@@ -4,6 +4,7 @@
 #include <array>
 #include <climits>
 
+#include "bundle/documents/learned_profile.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/paths.hpp"
@@ -18,6 +19,7 @@
 #include "runtime/commands/remove.hpp"
 #include "runtime/commands/start.hpp"
 #include "runtime/foreground/attend.hpp"
+#include "runtime/foreground/learner.hpp"
 #include "runtime/foreground/notifications.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/state/container.hpp"
@@ -90,6 +92,34 @@ std::optional<Supervisor> find_supervisor(const Log& log) {
   return std::nullopt;
 }
 
+/// --seccomp-learn
+struct Learning {
+  bundle::LearnedProfile profile;
+  SeccompLearner learner;
+};
+
+Result<std::optional<Learning>> begin_learning(const Arguments& arguments) {
+  const auto file = arguments.path("seccomp-learn");
+  if (!file) return std::nullopt;
+  if (arguments.has("detach"))
+    return refuse("--seccomp-learn: not with --detach, because `run` notes the calls until the end");
+  OCIRUN_TRY_ASSIGN(auto profile, within(bundle::LearnedProfile::open(*file), "--seccomp-learn"));
+  OCIRUN_TRY_ASSIGN(SeccompLearner learner, SeccompLearner::spawn());
+  return Learning{.profile = std::move(profile), .learner = std::move(learner)};
+}
+
+Result<void> finish_learning(Learning& learning, const HostPath& bundle, const Log& log) {
+  const auto finish = [&]() -> Result<void> {
+    OCIRUN_TRY_ASSIGN(auto learned, learning.learner.collect());
+    for (const std::string& call : learned.unknown)
+      log.warn(fmt::format("the system call {} has no name here: it is left out", call));
+    OCIRUN_TRY_ASSIGN(const std::string text, bundle::read_config_file(bundle));
+    OCIRUN_TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, bundle).take());
+    return learning.profile.add(std::move(learned.names), config.seccomp);
+  };
+  return within(finish(), "--seccomp-learn");
+}
+
 }  // namespace
 
 Result<int> run_create(const Invocation& invocation) {
@@ -111,6 +141,8 @@ Result<int> run_run(const Invocation& invocation) {
   const std::optional<Supervisor> supervisor = find_supervisor(invocation.log);
   request.notifies = supervisor.has_value();
   request.is_attended = !detach && !arguments.has("keep");
+  OCIRUN_TRY_ASSIGN(std::optional<Learning> learning, begin_learning(arguments));
+  if (learning) request.learner = &learning->learner;
   OCIRUN_TRY_ASSIGN(const CreatedContainer container,
                     create_container(invocation.options, invocation.log, request));
 
@@ -138,7 +170,9 @@ Result<int> run_run(const Invocation& invocation) {
   OCIRUN_TRY_ASSIGN(const int status, attend(container.init, container.terminal,
                                              notifications ? &*notifications : nullptr));
   warn_of_oom(status, container.record, 0, invocation.log);
-  if (!arguments.has("keep")) OCIRUN_TRY(remove());
+  const auto removed = arguments.has("keep") ? Result<void>{} : remove();
+  if (learning) OCIRUN_TRY(finish_learning(*learning, request.bundle, invocation.log));
+  OCIRUN_TRY(removed);
   return status;
 }
 

@@ -47,6 +47,8 @@ constexpr std::array kRunOptions{
     kPinNamespaces,
     kDetach,
     kTrace,
+    Option{"seccomp-learn", 0, "FILE", "write a profile of the system calls that were used to FILE",
+           Completes::kFile},
     Option{"keep", 0, {}, "do not delete the container when its process has ended"}};
 constexpr std::array kDeleteOptions{
     Option{"force", 'f', {}, "also a container that is not stopped; an unknown id is no error"}};

@@ -175,12 +175,22 @@ Result<void> Creation::publish() {
   return made_.request.announcement.tell(init_->child(), made_.undo);
 }
 
+/// A document without a profile gets one that allows everything, for the learning filter.
+Result<void> prepare_learning(bundle::Config& config) {
+  if (!config.seccomp) config.seccomp.emplace();
+  if (!config.seccomp->uses_notify()) return {};
+  return refuse(
+      "--seccomp-learn: /linux/seccomp hands system calls to an agent (SCMP_ACT_NOTIFY), and a "
+      "process can have one listener only: leave these rules out while learning");
+}
+
 }  // namespace
 
 Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
                                           const CreateRequest& request) {
   step("read config.json");
   OCIRUN_TRY_ASSIGN(Document document, read_document(request, log));
+  if (request.learner != nullptr) OCIRUN_TRY(prepare_learning(document.config));
   return Creation(options, log, request, std::move(document)).run();
 }
 

@@ -58,11 +58,15 @@ Result<UniqueFd> deliver_terminal(Fd terminal, Fd console) {
   return kept;
 }
 
+Result<UniqueFd> receive_listener(const linux::Packet& packet, const linux::Child& child) {
+  OCIRUN_TRY_ASSIGN(const int number, parse_number(packet.payload));
+  return take_listener(child.pidfd, number);
+}
+
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
                            const linux::SeccompProfile& profile,
                            const bundle::StateDocument& state) {
-  OCIRUN_TRY_ASSIGN(const int number, parse_number(packet.payload));
-  OCIRUN_TRY_ASSIGN(const UniqueFd listener, take_listener(child.pidfd, number));
+  OCIRUN_TRY_ASSIGN(const UniqueFd listener, receive_listener(packet, child));
   OCIRUN_TRY_ASSIGN(const UniqueFd agent, within(linux::connect_unix(profile.listener_path),
                                                  "/linux/seccomp/listenerPath"));
   return within(

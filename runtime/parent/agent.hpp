@@ -16,7 +16,11 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 /// `console` is -1, prepares the terminal for attend() and returns a copy of `terminal`.
 Result<UniqueFd> deliver_terminal(Fd terminal, Fd console);
 
-/// Fetches the seccomp listener that a Listener message announces from `child`, and sends it with
+/// Fetches the seccomp listener that a Listener message announces from `child`. Errors: the
+/// listener did not appear in `child`.
+Result<UniqueFd> receive_listener(const linux::Packet& packet, const linux::Child& child);
+
+/// Sends the listener of receive_listener() with
 /// the container process state to the profile's agent (S-5 … S-7). Errors: nobody listens at
 /// listenerPath; the listener did not appear in `child`.
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,

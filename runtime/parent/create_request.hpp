@@ -12,6 +12,8 @@
 
 namespace ocirun::runtime {
 
+class SeccompLearner;
+
 /// The ways in which the caller of ocirun asks to be told of the new process: --pid-file,
 /// --pidfd-socket.
 struct Announcement {
@@ -36,6 +38,7 @@ struct CreateRequest {
   Announcement announcement;
   std::optional<HostPath> namespace_pins;  // --pin-namespaces
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
+  const SeccompLearner* learner = nullptr;  // of --seccomp-learn
   bool pivot = true;
   bool new_keyring = true;
   Inheritance inheritance = {};

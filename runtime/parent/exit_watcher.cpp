@@ -73,7 +73,7 @@ Result<void> leave_caller(std::span<const Fd> kept) {
   ::prctl(PR_SET_DUMPABLE, 0);
   OCIRUN_TRY(linux::sys::chdir("/"));
   OCIRUN_TRY_ASSIGN(const UniqueFd null,
-                    linux::sys::open(linux::dev_path("null").c_str(), O_RDWR));
+                    linux::sys::open(linux::dev_path("null").string().c_str(), O_RDWR));
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::dup2(null.get(), stream) < 0) return fail(errno, "leave the caller's streams");
   linux::close_descriptors_but(kept);

@@ -12,7 +12,9 @@
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/seccomp/filter_bytes.hpp"
+#include "linux/seccomp/learn.hpp"
 #include "runtime/base/signals.hpp"
+#include "runtime/foreground/learner.hpp"
 #include "runtime/init/init.hpp"
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
@@ -104,7 +106,10 @@ Result<void> InitLink::compile_filter() {
   std::vector<std::string> warnings;
   OCIRUN_TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
   for (const std::string& warning : warnings) context_.log.debug(warning);
-  return context_.directory.write_filter(linux::filter_bytes(*filter_));
+  // `exec` gets the profile itself: nobody would answer a second listener.
+  OCIRUN_TRY(context_.directory.write_filter(linux::filter_bytes(*filter_)));
+  if (context_.request.learner != nullptr) filter_ = linux::learning_filter(*std::move(filter_));
+  return {};
 }
 
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
@@ -179,6 +184,10 @@ Result<void> InitLink::set_limits() {
 }
 
 Result<void> InitLink::forward_listener(const linux::Packet& packet) {
+  if (context_.request.learner != nullptr) {
+    OCIRUN_TRY_ASSIGN(const UniqueFd listener, receive_listener(packet, child_));
+    return context_.request.learner->watch(listener);
+  }
   bundle::StateDocument state = plan_.state;
   state.status = Status::kCreating;
   state.pid = pid();

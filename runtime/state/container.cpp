@@ -19,7 +19,8 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
           .rootfs = record.rootfs,
           .created = record.created,
           .owner = "",
-          .annotations = record.annotations};
+          .annotations = record.annotations,
+          .life = {}};
 }
 
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record) {
