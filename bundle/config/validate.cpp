@@ -5,6 +5,7 @@
 #include <map>
 
 #include "bundle/config/annotations.hpp"
+#include "bundle/config/landlock.hpp"
 #include "bundle/json/writer.hpp"
 
 namespace ocirun::bundle {
@@ -247,6 +248,8 @@ void check_annotations(const Check& check) {  // T-7, T-8
   if (const auto system = image_annotation(annotations, kImageSystem); system && *system != "linux")
     check.warning(fmt::format("/annotations/{}", kImageSystem),
                   "the image is for {}, not for linux", in_quotes(*system));
+  if (const auto rules = landlock_rules(annotations); !rules)
+    check.root().report().problem(rules.error().message());
   if (const auto file = image_annotation(annotations, kCriuConfig); file && !is_criu_config(*file))
     check.warning(fmt::format("/annotations/{}", kCriuConfig),
                   "{} is no absolute path: the annotation has no effect", in_quotes(*file));

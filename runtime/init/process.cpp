@@ -11,7 +11,9 @@
 #include <climits>
 #include <csignal>
 
+#include "bundle/config/landlock.hpp"
 #include "linux/process/interpreter.hpp"
+#include "linux/process/landlock.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/process/scheduling.hpp"
@@ -217,6 +219,10 @@ Result<void> ContainerProcess::restrict(linux::MessageSocket& parent) {
   OCIRUN_TRY(set_limits(parent));
   OCIRUN_TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
   ::umask(process_->user.umask.value_or(inheritance_.umask));
+  // Here, while the process has CAP_SYS_ADMIN and may open each path, and no filter refuses calls.
+  OCIRUN_TRY_ASSIGN(const auto landlock, bundle::landlock_rules(config_.annotations));
+  if (landlock)
+    OCIRUN_TRY(within(linux::restrict_by_landlock(*landlock), "/annotations/org.ocirun.landlock"));
   // Without noNewPrivileges, a filter is loaded with CAP_SYS_ADMIN, which change_identity() drops.
   if (filter_ && !process_->no_new_privileges) OCIRUN_TRY(load_filter(parent));
   OCIRUN_TRY(change_identity(sets));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "bundle/config/landlock.hpp"
 #include "cgroups/statistics/stats.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/rlimits.hpp"
@@ -231,6 +232,9 @@ Rows inspect_settings(const Subject& subject) {
   if (subject.config.memory_policy)
     rows.push_back({"/linux/memoryPolicy", "a policy",
                     "the kernel does not tell the policy of another process", Verdict::kUnasked});
+  if (bundle::landlock_rules(subject.config.annotations).value_or(std::nullopt))
+    rows.push_back({"/annotations/org.ocirun.landlock", "rules",
+                    "the kernel does not tell the rules of another process", Verdict::kUnasked});
   add_interfaces(rows, subject);
   add_resctrl(rows, subject);
   return rows;

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "bundle/config/landlock.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/exec.hpp"
+#include "linux/process/landlock.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/resctrl/group.hpp"
 #include "runtime/base/options.hpp"
@@ -124,6 +126,9 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   warn_of_destinations(config, log);
   OCIRUN_TRY(check_pid_file(request.announcement.pid_file));
   OCIRUN_TRY(check_security_modules(config, log));
+  OCIRUN_TRY_ASSIGN(const auto landlock, bundle::landlock_rules(config.annotations));
+  if (landlock)
+    OCIRUN_TRY(within(linux::check_landlock(*landlock), "/annotations/org.ocirun.landlock"));
   if (config.process) OCIRUN_TRY(warn_of_capabilities(*config.process, config.namespaces, log));
   if (config.intel_rdt) {
     OCIRUN_TRY_ASSIGN(host.resctrl, linux::find_resctrl());

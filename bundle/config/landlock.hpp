@@ -1,0 +1,18 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "linux/base/error.hpp"
+#include "linux/process/landlock.hpp"
+
+namespace ocirun::bundle {
+
+/// The rules of the annotations org.ocirun.landlock.read, .write (paths, separated by colons),
+/// .connect, .bind (TCP ports, separated by commas) and .scope ("signals", "sockets"). Nothing
+/// without such an annotation. Errors: begin with "/annotations/org.ocirun.landlock.".
+Result<std::optional<linux::LandlockRules>> landlock_rules(
+    const std::map<std::string, std::string>& annotations);
+
+}  // namespace ocirun::bundle
