@@ -4,6 +4,8 @@
 load lib/common
 load lib/checkpoint
 
+has_finished() { ocirun state "$ID" | jq -e 'has("finished")' >/dev/null; }
+
 @test "checkpoint and restore --help succeed, and name the options that engines look for" {
   run ocirun checkpoint --help
   succeeds
@@ -249,6 +251,24 @@ load lib/checkpoint
   equal 7 "$status"
   run ocirun state "$ID"
   exits 1 "does not exist"
+}
+
+@test "a restored container records its end, and rules of Landlock are refused" {
+  needs_criu
+  counter
+  config '.annotations["org.ocirun.record-exit"] = "true"'
+  run_counting
+  ocirun checkpoint "$ID"
+  restore
+  equal true "$(ocirun state "$ID" | jq 'has("started") and (has("finished") | not)')"
+  ocirun kill "$ID" KILL
+  eventually has_finished
+  ocirun delete "$ID"
+  kernel_is 6 2 || return 0
+  config '.annotations["org.ocirun.landlock.read"] = "/"'
+  run_counting
+  run ocirun checkpoint "$ID"
+  exits 1 "/annotations/org.ocirun.landlock: a container that Landlock restricts"
 }
 
 @test "hooks run at a restore, the poststart hooks after the processes; its timeline has them, and criu" {

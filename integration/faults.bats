@@ -1,14 +1,20 @@
 # One system call of a command fails, or its process is killed there: nothing may leak. faults/sweep has the commands and the
 # checks. Tries every Nth of some hundred thousand points; OCIRUN_FAULTS_STRIDE is N.
 load lib/common
+ON=()
 
 sweep() {
   [[ $(uname -m) == x86_64 ]] || skip "the injector knows x86-64 only"
-  "$REPO/integration/faults/sweep" --stride "${OCIRUN_FAULTS_STRIDE:-$1}" "${@:2}" </dev/null 3>&- 4>&-
+  "${ON[@]}" "$REPO/integration/faults/sweep" --stride "${OCIRUN_FAULTS_STRIDE:-$1}" "${@:2}" </dev/null 3>&- 4>&-
 }
 
 @test "create and run that are killed, or refused a call, leave nothing" {
-  sweep 449 --command create,create-pinned,run,detached
+  sweep 449 --command create,run,detached
+}
+
+@test "create --pin-namespaces that is killed, or refused a call, leaves nothing" {
+  ON=(taskset -c "$(fitting_processor)")
+  sweep 449 --command create-pinned
 }
 
 @test "start that is killed or refused a call can be given again, and init's end then is an error" {

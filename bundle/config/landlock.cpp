@@ -17,7 +17,8 @@ constexpr std::string_view kPrefix = "org.ocirun.landlock.";
 Result<std::vector<std::string>> paths_of(std::string_view text) {
   std::vector<std::string> paths;
   for (const std::string_view path : linux::words(text, ':')) {
-    if (!path.starts_with('/')) return refuse("{:?}: must be absolute paths, separated by colons", path);
+    if (!path.starts_with('/'))
+      return refuse("{:?}: must be absolute paths, separated by colons", path);
     paths.emplace_back(path);
   }
   return paths;
@@ -44,14 +45,37 @@ Result<void> add(LandlockRules& rules, std::string_view name, std::string_view t
   } else if (name == "bind") {
     OCIRUN_TRY_ASSIGN(rules.binds, ports_of(text));
   } else if (name == "scope") {
+    if (text.empty()) return refuse("must be signals, sockets or both, separated by a comma");
     for (const std::string_view word : linux::words(text, ',')) {
       if (word != "signals" && word != "sockets")
         return refuse("{:?}: must be signals, sockets or both, separated by a comma", word);
       (word == "signals" ? rules.scopes_signals : rules.scopes_sockets) = true;
     }
   } else {
-    return refuse("is no annotation of ocirun: the last part must be read, write, connect, bind or scope");
+    return refuse(
+        "is no annotation of ocirun: the last part must be read, write, connect, bind or scope");
   }
+  return {};
+}
+
+bool lies_below(std::string_view path, std::string_view directory) {
+  while (directory.ends_with('/')) directory.remove_suffix(1);
+  return path.size() > directory.size() + 1 && path.starts_with(directory) &&
+         path[directory.size()] == '/';
+}
+
+/// The program could replace such a path by a symlink, and the next process that ocirun starts
+/// would be allowed what the symlink leads to.
+Result<void> refuse_replaceable(const LandlockRules& rules) {
+  const std::vector<std::string> none;
+  for (const auto* paths : {&rules.readable, &rules.writable})
+    for (const std::string& path : paths->value_or(none))
+      for (const std::string& writable : rules.writable.value_or(none))
+        if (lies_below(path, writable))
+          return refuse(
+              "/annotations/{}{}: {:?}: lies below {:?}, which the program may change, and which "
+              "allows more already: leave it out",
+              kPrefix, paths == &rules.readable ? "read" : "write", path, writable);
   return {};
 }
 
@@ -66,6 +90,7 @@ Result<std::optional<LandlockRules>> landlock_rules(
     OCIRUN_TRY(within(add(*rules, std::string_view(at->first).substr(kPrefix.size()), at->second),
                       "/annotations/{}", at->first));
   }
+  if (rules) OCIRUN_TRY(refuse_replaceable(*rules));
   return rules;
 }
 

@@ -11,7 +11,8 @@ namespace ocirun::bundle {
 
 /// The rules of the annotations org.ocirun.landlock.read, .write (paths, separated by colons),
 /// .connect, .bind (TCP ports, separated by commas) and .scope ("signals", "sockets"). Nothing
-/// without such an annotation. Errors: begin with "/annotations/org.ocirun.landlock.".
+/// without such an annotation. Errors: a path below one of .write; they begin with
+/// "/annotations/org.ocirun.landlock.".
 Result<std::optional<linux::LandlockRules>> landlock_rules(
     const std::map<std::string, std::string>& annotations);
 

@@ -5,14 +5,14 @@
 namespace ocirun::bundle {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostMountBytes = std::size_t{1} << 20;
 
 constexpr auto kAddedMount =
     exact_fields<AddedMount>(required("id", &AddedMount::id, whole_number),
                              required("number", &AddedMount::number, whole_number),
                              required("mount", &AddedMount::document, nonempty_text));
 
-constexpr auto kTable = exact_fields<AddedMounts>(
+constexpr auto kMountTable = exact_fields<AddedMounts>(
     required("format", &AddedMounts::format, RecordFormat{1}),
     required("mountNamespace", &AddedMounts::mount_namespace, whole_number),
     required("mounts", &AddedMounts::mounts, list_of(kAddedMount)));
@@ -25,14 +25,14 @@ Result<void> write_added_mounts(Fd directory, const AddedMounts& added) {
   std::size_t bytes = kMostNumbers;
   for (const AddedMount& mount : added.mounts)
     bytes += mount.document.size() * kMostEscapes + kMostNumbers;
-  if (bytes > kMostBytes)
+  if (bytes > kMostMountBytes)
     return refuse("the container would have too many added mounts: {} would have more than 1 MiB",
                   kAddedMounts);
-  return replace_record(directory, kAddedMounts, kTable, added);
+  return replace_record(directory, kAddedMounts, kMountTable, added);
 }
 
 Result<AddedMounts> read_added_mounts(Fd directory) {
-  auto read = read_record(directory, kAddedMounts, kMostBytes, kTable);
+  auto read = read_record(directory, kAddedMounts, kMostMountBytes, kMountTable);
   if (is_missing(read)) return AddedMounts();
   return read;
 }

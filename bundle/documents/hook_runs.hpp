@@ -24,6 +24,7 @@ inline constexpr char kHookRuns[] = "hooks.json";
 /// "/hooks/createRuntime/0"
 std::string hook_pointer(hooks::Kind kind, std::size_t index);
 /// Adds `runs` to the file. Does nothing without runs. The caller holds the container's lock.
+/// Errors: more than 1,000 hooks have run.
 Result<void> append_hook_runs(Fd directory, std::span<const hooks::HookRun> runs);
 /// No runs if there is no such file. Errors: the file is damaged.
 Result<std::vector<HookRecord>> read_hook_runs(Fd directory);

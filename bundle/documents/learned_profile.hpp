@@ -1,12 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <set>
-#include <string>
+#include <utility>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/seccomp/filter.hpp"
+#include "linux/seccomp/learn.hpp"
 
 namespace ocirun::bundle {
 
@@ -14,18 +14,22 @@ namespace ocirun::bundle {
 /// have used, and refuses all else with an errno.
 class LearnedProfile {
  public:
-  /// Reads the profile of earlier runs, if the file exists. Errors: the file is no such profile;
-  /// its directory does not exist.
-  static Result<LearnedProfile> open(const HostPath& file);
-
-  /// Adds the calls that a run has used, and writes the file. `own`: the profile under which the
-  /// program ran. Its conditions on arguments, its architectures and flags, and its rules that
-  /// refuse calls, are taken over.
-  Result<void> add(std::set<std::string> used, const std::optional<linux::SeccompProfile>& own);
+  /// `own`: the profile under which the program runs. Its conditions on arguments, its
+  /// architectures and flags, and its rules that refuse calls, are taken over. Errors: FILE is no
+  /// such profile, or has conditions or refusals that `own` lacks; FILE cannot be written; `own`
+  /// allows by default and refuses by arguments, which no profile that refuses by default can say.
+  static Result<LearnedProfile> open(const HostPath& file,
+                                     std::optional<linux::SeccompProfile> own);
+  /// Adds the calls that a run has used to those that the file has now, and writes the file. Runs
+  /// into files of one directory wait for each other, for two seconds at most. Errors: those of
+  /// open().
+  Result<void> add(const linux::LearnedCalls& used) const;
 
  private:
-  HostPath file_{"/"};
-  std::set<std::string> names_;
+  LearnedProfile(HostPath file, std::optional<linux::SeccompProfile> own)
+      : file_(std::move(file)), own_(std::move(own)) {}
+  HostPath file_;
+  std::optional<linux::SeccompProfile> own_;
 };
 
 }  // namespace ocirun::bundle

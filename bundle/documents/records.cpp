@@ -60,6 +60,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("mountsOnHost", &ContainerRecord::mounts_on_host, flag),
     field("rootfsMount", &ContainerRecord::rootfs_mount, whole_number),
     field("namespacePins", &ContainerRecord::namespace_pins, kPins),
+    field("learnsCalls", &ContainerRecord::learns_calls, flag),
     required("hasProcess", &ContainerRecord::has_process, flag),
     required("stopSignal", &ContainerRecord::stop_signal, text),
     field("attendantPid", &ContainerRecord::attendant_pid, kPid),

@@ -39,7 +39,7 @@ struct StateDocument {
   std::string created;  // RFC 3339 with nanoseconds, UTC
   std::string owner;    // `list` only
   std::map<std::string, std::string> annotations;
-  std::optional<LifeRecord> life;  // of a container that records its end
+  std::optional<LifeRecord> life = {};  // of a container that records its end
 };
 
 /// The state for a hook's stdin: only the specification's properties, in one line.
@@ -48,7 +48,7 @@ std::string hook_state(const StateDocument& state);
 /// there is one: started, finished, exitStatus, exitSignal, oomKilled.
 std::string state_text(const StateDocument& state);
 /// `ocirun list --format json`: one line, keys ociVersion, id, pid, status, bundle, rootfs,
-/// created, annotations, owner.
+/// created, annotations, owner, and those of the life.
 std::string list_text(const std::vector<StateDocument>& states);
 /// `ocirun ps --format json`: "[1,2]".
 std::string pids_text(const std::vector<int>& pids);
@@ -92,8 +92,9 @@ struct ContainerRecord {
   // not report ids. Absent: nothing is mounted yet.
   std::optional<std::uint64_t> rootfs_mount;
   std::optional<NamespacePinRecord> namespace_pins;
-  bool has_process = false;  // P-1: without one, `start` fails
-  std::string stop_signal;   // T-7, "" for SIGTERM
+  bool learns_calls = false;  // `run --seccomp-learn` listens to its filter
+  bool has_process = false;   // P-1: without one, `start` fails
+  std::string stop_signal;    // T-7, "" for SIGTERM
   // The foreground `run` that removes the container when init ends; 0: no command does.
   int attendant_pid = 0;
   unsigned long long attendant_start_time = 0;

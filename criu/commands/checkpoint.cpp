@@ -289,6 +289,10 @@ Result<void> checkpoint_container(const GlobalOptions& options, const ContainerI
     return refuse(
         "the container has mounts that config.json lacks, so that no restore could make "
         "them: take them away first, by `ocirun mounts remove`");
+  if (container.record().learns_calls)
+    return refuse(
+        "`run --seccomp-learn` notes the system calls of the container: criu does not save its "
+        "listener");
   return Dump(options, container, request, log).run();
 }
 

@@ -5,15 +5,16 @@
 #include <array>
 #include <csignal>
 
-#include "bundle/documents/hook_runs.hpp"
 #include "criu/compare/container_namespaces.hpp"
 #include "criu/compare/restored.hpp"
 #include "criu/launch/restored_processes.hpp"
 #include "criu/request/criu_process.hpp"
 #include "hooks/run_hook.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/parent/agent.hpp"
+#include "runtime/parent/exit_watcher.hpp"
 #include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/state/container.hpp"
@@ -104,7 +105,8 @@ Result<void> Restoration::run_hooks(int pid) {
     OCIRUN_TRY(hooks::run_phase(config().hooks, kind, hooks::failure_rule(kind), hook_context));
   OCIRUN_TRY(made_.directory->lock(kLockPatience));
   if (!made_.directory->exists()) return refuse("the container was deleted while its hooks ran");
-  return bundle::append_hook_runs(made_.directory->descriptor(), ran);
+  record_hooks_run(*made_.directory, ran, made_.log);
+  return {};
 }
 
 // Called when all processes are restored, before a process executes its own instructions. CRIU has
@@ -153,6 +155,8 @@ Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
       ignore(linux::send_signal(process, SIGKILL));
   });
   OCIRUN_TRY(made_.directory->commit(made_.record));
+  OCIRUN_TRY(record_start(*made_.directory, made_.record, linux::rfc3339_now(9)));
+  OCIRUN_TRY(spawn_exit_watcher(*made_.directory, made_.record));
   OCIRUN_TRY(made_.request.announcement.tell(init, made_.undo));
   restored_ = RestoredContainer{.init = std::move(init), .terminal = {}};
   return {};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "bundle/config/landlock.hpp"
 #include "criu/compare/container_namespaces.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/mountinfo.hpp"
@@ -79,6 +80,10 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
     reasons.emplace_back(
         "/linux/seccomp/listenerPath: a container whose system calls an agent answers cannot be "
         "checkpointed or restored: criu does not save the connection to the agent");
+  if (const auto landlock = bundle::landlock_rules(config.annotations); landlock && *landlock)
+    reasons.emplace_back(
+        "/annotations/org.ocirun.landlock: a container that Landlock restricts cannot be "
+        "checkpointed or restored: criu does not save the rules");
   return reasons;
 }
 

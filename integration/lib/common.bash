@@ -144,6 +144,18 @@ kernel_is() {
   IFS=.- read -r major minor _ <<<"$(uname -r)"
   [[ $major -gt $1 || ($major == "$1" && $minor -ge $2) ]]
 }
+# fitting_processor: a processor on which the namespaces of a container count as younger than those of the caller. The kernel mounts a
+# mount namespace only in an older one, and Linux 6.18 numbers the namespaces of each processor by themselves.
+fitting_processor() {
+  local place=$TMP/fitting processor
+  mkdir -p "$place"
+  mount -t tmpfs --make-private fitting "$place"
+  touch "$place/mnt"
+  for processor in $(seq 0 $(($(nproc) - 1))); do
+    taskset -c "$processor" unshare --mount="$place/mnt" true 2>/dev/null && echo "$processor" && break
+  done
+  umount -R "$place"
+}
 # has_system_call NAME: false if the tests run under `lib/without NAME`, or on a kernel without it (of the calls that tests ask for,
 # Linux 5.10 lacks only mount_setattr).
 has_system_call() { [[ " ${OCIRUN_TEST_WITHOUT:-} " != *" $1 "* ]] && { [[ $1 != mount_setattr ]] || kernel_is 5 12; }; }

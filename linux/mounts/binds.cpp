@@ -82,9 +82,8 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wante
 
 Result<UniqueFd> clone_unlocked_bind(const Procfs& procfs, const Mount& mount, Fd id_map,
                                      Propagation rootfs_propagation) {
-  OCIRUN_TRY_ASSIGN(UniqueFd tree, mount.is_id_mapped()
-                                       ? open_id_mapped_bind(procfs, mount, id_map)
-                                       : open_bind(procfs, mount));
+  OCIRUN_TRY_ASSIGN(UniqueFd tree, mount.is_id_mapped() ? open_id_mapped_bind(procfs, mount, id_map)
+                                                        : open_bind(procfs, mount));
   if (!wants_early_open(mount))
     OCIRUN_TRY(
         change_propagation(procfs, tree, isolation_of(rootfs_propagation), Recursion::kTree));

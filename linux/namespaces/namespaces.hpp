@@ -77,8 +77,8 @@ Result<UniqueFd> open_namespace(Fd procfs, int pid, NamespaceKind kind);
 Result<UniqueFd> owning_user_namespace(Fd space);
 
 /// Whether `user` is the user namespace that `set` asks for, of a container that a process in the
-/// user namespace `own` has made: a new one below `own`, the one at a path, or `own` itself. Errors:
-/// the path cannot be opened, for example because its process has ended.
+/// user namespace `own` has made: a new one below `own`, the one at a path, or `own` itself.
+/// Errors: the path cannot be opened, for example because its process has ended.
 Result<bool> is_user_namespace_asked(const NamespaceSet& set, Fd user, Fd own);
 
 /// linux.timeOffsets (L-12).

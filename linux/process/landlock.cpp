@@ -86,8 +86,7 @@ Result<UniqueFd> make_ruleset(const LandlockRules& rules, int version) {
   if (rules.connects) ruleset.ports |= kConnect;
   if (rules.scopes_signals) ruleset.scopes |= kScopeSignals;
   if (rules.scopes_sockets) ruleset.scopes |= kScopeSockets;
-  UniqueFd made(
-      static_cast<int>(::syscall(kCreateRuleset, &ruleset, sizeof(ruleset), 0)));
+  UniqueFd made(static_cast<int>(::syscall(kCreateRuleset, &ruleset, sizeof(ruleset), 0)));
   if (!made) return fail(errno, "make a ruleset");
   return made;
 }
@@ -122,10 +121,10 @@ Result<void> restrict_by_landlock(const LandlockRules& rules) {
   OCIRUN_TRY(check_landlock(rules));
   const int version = landlock_version();
   OCIRUN_TRY_ASSIGN(const UniqueFd ruleset, make_ruleset(rules, version));
-  OCIRUN_TRY(add_paths(ruleset, rules.readable, kRead));
-  OCIRUN_TRY(add_paths(ruleset, rules.writable, file_rights(version)));
-  OCIRUN_TRY(add_ports(ruleset, rules.binds, kBind));
-  OCIRUN_TRY(add_ports(ruleset, rules.connects, kConnect));
+  OCIRUN_TRY(within(add_paths(ruleset, rules.readable, kRead), "read"));
+  OCIRUN_TRY(within(add_paths(ruleset, rules.writable, file_rights(version)), "write"));
+  OCIRUN_TRY(within(add_ports(ruleset, rules.binds, kBind), "bind"));
+  OCIRUN_TRY(within(add_ports(ruleset, rules.connects, kConnect), "connect"));
   if (::syscall(kRestrictSelf, ruleset.get(), 0) != 0) return fail(errno, "restrict the process");
   return {};
 }

@@ -155,16 +155,11 @@ Result<std::uint32_t> filter_flags(const SeccompProfile& profile) {
 }
 
 std::vector<std::uint32_t> filter_architectures(const SeccompProfile& profile) {
-  const std::uint32_t native = ::seccomp_arch_native();
-  std::vector<std::uint32_t> architectures{native};
-  const auto family = std::ranges::find_if(kFamilies, [&](const auto& members) {
-    return std::ranges::find(members, native) != members.end();
+  std::vector<std::uint32_t> architectures = runnable_architectures();
+  std::erase_if(architectures, [&](std::uint32_t one) {
+    return one != ::seccomp_arch_native() &&
+           std::ranges::find(profile.architectures, one) == profile.architectures.end();
   });
-  if (family == kFamilies.end()) return architectures;
-  for (const std::uint32_t wanted : profile.architectures)
-    if (std::ranges::find(*family, wanted) != family->end() &&
-        std::ranges::find(architectures, wanted) == architectures.end())
-      architectures.push_back(wanted);
   return architectures;
 }
 
@@ -193,6 +188,16 @@ Result<Program> compile_for(std::span<const std::uint32_t> architectures,
     filters.push_back(std::move(filter));
   }
   return assemble(filters);
+}
+
+std::vector<std::uint32_t> runnable_architectures() {
+  std::vector<std::uint32_t> architectures{::seccomp_arch_native()};
+  for (const auto& family : kFamilies)
+    if (std::ranges::find(family, architectures.front()) != family.end())
+      for (const std::uint32_t member : family)
+        if (std::ranges::find(architectures, member) == architectures.end())
+          architectures.push_back(member);
+  return architectures;
 }
 
 bool SeccompProfile::uses_notify() const {

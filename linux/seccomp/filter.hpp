@@ -39,6 +39,8 @@ struct SeccompArgument {
   std::uint64_t value = 0;
   std::uint64_t value_two = 0;
   SeccompOperator op = SeccompOperator::kEqual;
+
+  bool operator==(const SeccompArgument&) const = default;
 };
 
 struct SeccompRule {
@@ -77,6 +79,8 @@ std::vector<std::string_view> seccomp_action_names();
 std::vector<std::string_view> seccomp_operator_names();
 std::vector<std::string_view> seccomp_architecture_names();
 std::vector<std::string_view> seccomp_flag_names();
+/// The architectures whose programs this kernel may run (SCMP_ARCH_*), the native one first.
+std::vector<std::uint32_t> runnable_architectures();
 /// Whether libseccomp knows this system call on any architecture.
 bool is_system_call(const std::string& name);
 /// The greatest errnoRet allowed for ERRNO or TRACE; nothing for other actions.

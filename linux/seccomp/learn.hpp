@@ -16,8 +16,9 @@ namespace ocirun::linux {
 // the call and lets it go on. SECCOMP_RET_LOG would write to the log of the whole host, which drops
 // lines, and which only root may read.
 
-/// A filter that hands each call that `filter` allows to a listener; other answers stay. write(2)
-/// stays allowed if `filter` allows it, because init sends by write(2) under such a filter.
+/// A filter that hands each call that `filter` allows or logs to a listener; other answers stay.
+/// write(2) stays allowed if `filter` allows it, because init sends by write(2) under such a
+/// filter. Where the kernel can (Linux 5.19), no signal interrupts a call that the listener has.
 SeccompFilter learning_filter(SeccompFilter filter);
 
 struct UsedCall {
@@ -30,7 +31,12 @@ struct UsedCall {
 /// any more (Linux 5.8), or one second after `stop` became readable.
 std::set<UsedCall> note_calls(Fd listener, Fd stop);
 
-/// The names of the calls, and in `unknown` those that libseccomp has no name for.
-std::set<std::string> names_of(const std::set<UsedCall>& calls, std::vector<std::string>& unknown);
+/// The calls in the words of a profile.
+struct LearnedCalls {
+  std::set<std::string> names;
+  std::set<std::string> architectures;  // "SCMP_ARCH_X86_64"
+  std::vector<std::string> unknown;     // sentences about calls that libseccomp has no name for
+};
+LearnedCalls in_words(const std::set<UsedCall>& calls);
 
 }  // namespace ocirun::linux

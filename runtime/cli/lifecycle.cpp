@@ -4,7 +4,6 @@
 #include <array>
 #include <climits>
 
-#include "bundle/documents/learned_profile.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/paths.hpp"
@@ -60,9 +59,17 @@ std::unexpected<Error> refuse_without_bundle(const std::string& operand) {
       here ? here->string() : ".", operand, operand);
 }
 
+/// Engines give other options with an empty value, which counts as none. Nobody does these.
+Result<void> refuse_empty(const Arguments& arguments, std::string_view option) {
+  if (arguments.has(option) && !arguments.value(option))
+    return refuse("--{}: has an empty value: give a path, or leave the option out", option);
+  return {};
+}
+
 Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper keeper,
                                    bool bundle_may_be_operand) {
   const Arguments& arguments = invocation.arguments;
+  OCIRUN_TRY(refuse_empty(arguments, "pin-namespaces"));
   const bool by_bundle = bundle_may_be_operand && names_a_bundle(arguments);
   if (bundle_may_be_operand && !by_bundle && !arguments.value("bundle") && !is_bundle("."))
     return refuse_without_bundle(arguments.operands().front());
@@ -92,32 +99,15 @@ std::optional<Supervisor> find_supervisor(const Log& log) {
   return std::nullopt;
 }
 
-/// --seccomp-learn
-struct Learning {
-  bundle::LearnedProfile profile;
-  SeccompLearner learner;
-};
-
-Result<std::optional<Learning>> begin_learning(const Arguments& arguments) {
-  const auto file = arguments.path("seccomp-learn");
+Result<std::optional<SeccompLearner>> spawn_learner(const Arguments& arguments) {
+  OCIRUN_TRY(refuse_empty(arguments, "seccomp-learn"));
+  auto file = arguments.path("seccomp-learn");
   if (!file) return std::nullopt;
   if (arguments.has("detach"))
-    return refuse("--seccomp-learn: not with --detach, because `run` notes the calls until the end");
-  OCIRUN_TRY_ASSIGN(auto profile, within(bundle::LearnedProfile::open(*file), "--seccomp-learn"));
-  OCIRUN_TRY_ASSIGN(SeccompLearner learner, SeccompLearner::spawn());
-  return Learning{.profile = std::move(profile), .learner = std::move(learner)};
-}
-
-Result<void> finish_learning(Learning& learning, const HostPath& bundle, const Log& log) {
-  const auto finish = [&]() -> Result<void> {
-    OCIRUN_TRY_ASSIGN(auto learned, learning.learner.collect());
-    for (const std::string& call : learned.unknown)
-      log.warn(fmt::format("the system call {} has no name here: it is left out", call));
-    OCIRUN_TRY_ASSIGN(const std::string text, bundle::read_config_file(bundle));
-    OCIRUN_TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, bundle).take());
-    return learning.profile.add(std::move(learned.names), config.seccomp);
-  };
-  return within(finish(), "--seccomp-learn");
+    return refuse(
+        "--seccomp-learn: not with --detach, because `run` notes the calls until the end");
+  OCIRUN_TRY_ASSIGN(SeccompLearner learner, SeccompLearner::spawn(*std::move(file)));
+  return learner;
 }
 
 }  // namespace
@@ -141,8 +131,8 @@ Result<int> run_run(const Invocation& invocation) {
   const std::optional<Supervisor> supervisor = find_supervisor(invocation.log);
   request.notifies = supervisor.has_value();
   request.is_attended = !detach && !arguments.has("keep");
-  OCIRUN_TRY_ASSIGN(std::optional<Learning> learning, begin_learning(arguments));
-  if (learning) request.learner = &learning->learner;
+  OCIRUN_TRY_ASSIGN(std::optional<SeccompLearner> learner, spawn_learner(arguments));
+  if (learner) request.learner = &*learner;
   OCIRUN_TRY_ASSIGN(const CreatedContainer container,
                     create_container(invocation.options, invocation.log, request));
 
@@ -171,7 +161,7 @@ Result<int> run_run(const Invocation& invocation) {
                                              notifications ? &*notifications : nullptr));
   warn_of_oom(status, container.record, 0, invocation.log);
   const auto removed = arguments.has("keep") ? Result<void>{} : remove();
-  if (learning) OCIRUN_TRY(finish_learning(*learning, request.bundle, invocation.log));
+  if (learner) OCIRUN_TRY(learner->finish(invocation.log));
   OCIRUN_TRY(removed);
   return status;
 }

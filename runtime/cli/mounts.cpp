@@ -39,7 +39,7 @@ Result<std::string> document_of_words(const std::string& text, Action action) {
     else
       return refuse(
           "--mount {}: {}: must be type=, source=, destination= or options=WORD[:WORD…], separated "
-          "by commas",
+          "by commas, with colons between options",
           text, name);
   }
   if (destination.empty()) return refuse("--mount {}: destination= is missing", text);
@@ -105,8 +105,7 @@ Result<void> list(const Container& container, const std::string& format) {
 Result<int> run_mounts(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const auto action = linux::value_of(kActions, arguments.operands().front());
-  if (!action)
-    return refuse("{}: must be add, remove or list", arguments.operands().front());
+  if (!action) return refuse("{}: must be add, remove or list", arguments.operands().front());
   const std::string format = arguments.value("format").value_or("text");
   if (format != "text" && format != "json")
     return refuse("--format {}: must be text or json", format);

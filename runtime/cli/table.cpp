@@ -31,10 +31,9 @@ constexpr std::array kGlobalOptions{
     Option{"help", 'h', {}, "print this help"},
 };
 
-constexpr std::array kCreateOptions{kBundle,       kConsoleSocket, kPidFile,
-                                    kPidfdSocket,  kPreserveFds,   kNoPivot,
-                                    kNoNewKeyring, kNoSubreaper,   kPinNamespaces,
-                                    kTrace};
+constexpr std::array kCreateOptions{kBundle,        kConsoleSocket, kPidFile,      kPidfdSocket,
+                                    kPreserveFds,   kNoPivot,       kNoNewKeyring, kNoSubreaper,
+                                    kPinNamespaces, kTrace};
 constexpr std::array kRunOptions{
     kBundle,
     kConsoleSocket,

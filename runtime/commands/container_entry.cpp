@@ -37,7 +37,8 @@ Result<void> ContainerEntry::check_user_namespace() const {
                     linux::open_namespace(procfs_.fd(), ::getpid(), NamespaceKind::kUser));
   const Fd user = user_namespace();
   if (user.value >= 0) {
-    OCIRUN_TRY_ASSIGN(const bool asked, within(linux::is_user_namespace_asked(config_.namespaces, user, own),
+    OCIRUN_TRY_ASSIGN(const bool asked,
+                      within(linux::is_user_namespace_asked(config_.namespaces, user, own),
                              "find the user namespace that config.json asks for"));
     if (!asked) return refuse(kLeft);
   }

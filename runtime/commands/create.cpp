@@ -6,6 +6,7 @@
 #include "linux/process/pidfd.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/making.hpp"
+#include "runtime/foreground/learner.hpp"
 #include "runtime/foreground/notifications.hpp"
 #include "runtime/parent/cgroup_choice.hpp"
 #include "runtime/parent/create_request.hpp"
@@ -47,6 +48,7 @@ class Creation {
     // The intent is written before any step outside the state directory: if `create` is killed,
     // `delete --force` reads the intent.
     OCIRUN_TRY(made_.record_intent());
+    OCIRUN_TRY(plan_pins());
     step("plan init");
     OCIRUN_TRY(prepare_plan());  // makes start.sock, opens the namespaces to join
     step("make the cgroup");
@@ -55,7 +57,10 @@ class Creation {
     if (auto born = give_birth(); !born)
       return std::unexpected(explain_unmapped_root(
           name_limit(std::move(born).error(), *made_.place->cgroup, 0), made_.document.config));
-    OCIRUN_TRY(pin_namespaces());
+    if (pins_) {
+      step("pin the namespaces");
+      OCIRUN_TRY(pins_->mount(init_->pid(), made_.document.config.namespaces));
+    }
     step("record the container");
     OCIRUN_TRY(publish());  // from here on the container exists
     step("let init go");
@@ -71,14 +76,14 @@ class Creation {
 
  private:
   Result<void> offer_notify_socket();
+  Result<void> plan_pins();
   Result<void> prepare_plan();
   Result<void> open_cgroup();
   Result<void> give_birth();
-  Result<void> pin_namespaces();
   Result<void> publish();
 
   Making made_;
-  bool records_exit_ = false;
+  std::optional<NamespacePins> pins_;
   UniqueFd notify_socket_;
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
@@ -92,6 +97,20 @@ Result<void> Creation::offer_notify_socket() {
   return {};
 }
 
+/// --pin-namespaces: the intent names the mount before it is made.
+Result<void> Creation::plan_pins() {
+  if (!made_.request.namespace_pins) return {};
+  OCIRUN_TRY_ASSIGN(pins_, NamespacePins::plan(*made_.request.namespace_pins));
+  made_.record.namespace_pins = made_.intent.record.namespace_pins = pins_->record();
+  made_.undo.add([this] {
+    const auto removed = remove_pins(pins_->record());
+    if (removed) return;
+    made_.is_left_to_delete = true;
+    made_.log.warn(removed.error().message());
+  });
+  return made_.directory->write_intent(made_.intent);
+}
+
 Result<void> Creation::prepare_plan() {
   plan_.emplace(InitPlan{.config = made_.document.config,
                          .state = document_of(made_.record),
@@ -102,7 +121,6 @@ Result<void> Creation::prepare_plan() {
                          .inheritance = made_.request.inheritance,
                          .pivot = made_.request.pivot,
                          .new_keyring = made_.request.new_keyring});
-  OCIRUN_TRY_ASSIGN(records_exit_, records_exit(made_.record.annotations));
   OCIRUN_TRY_ASSIGN(plan_->start_socket, made_.directory->listen_for_start());
   OCIRUN_TRY_ASSIGN(plan_->pinned, linux::pin_namespaces(made_.document.config.namespaces));
   OCIRUN_TRY(compare_joined_id_map(made_.document.config, plan_->pinned));
@@ -155,33 +173,15 @@ Result<void> Creation::give_birth() {
   return made_.join_resctrl(init_->pid());
 }
 
-Result<void> Creation::pin_namespaces() {
-  if (!made_.request.namespace_pins) return {};
-  step("pin the namespaces");
-  OCIRUN_TRY_ASSIGN(const NamespacePins pins, NamespacePins::make(*made_.request.namespace_pins));
-  made_.record.namespace_pins = made_.intent.record.namespace_pins = pins.record();
-  made_.undo.add([this] { ignore(remove_pins(*made_.record.namespace_pins)); });
-  OCIRUN_TRY(made_.directory->write_intent(made_.intent));
-  return pins.mount(init_->pid(), made_.document.config.namespaces);
-}
-
 Result<void> Creation::publish() {
   made_.record.init_pid = init_->pid();
   OCIRUN_TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
   made_.record.init_start_time = stat.start_time;
   OCIRUN_TRY_ASSIGN(made_.record.init_image, linux::own_image());  // init is a clone of ocirun
   OCIRUN_TRY(made_.directory->commit(made_.record));
-  if (records_exit_) OCIRUN_TRY(spawn_exit_watcher(*made_.directory, made_.record));
+  if (!made_.request.is_attended)  // a foreground `run` deletes the record itself
+    OCIRUN_TRY(spawn_exit_watcher(*made_.directory, made_.record));
   return made_.request.announcement.tell(init_->child(), made_.undo);
-}
-
-/// A document without a profile gets one that allows everything, for the learning filter.
-Result<void> prepare_learning(bundle::Config& config) {
-  if (!config.seccomp) config.seccomp.emplace();
-  if (!config.seccomp->uses_notify()) return {};
-  return refuse(
-      "--seccomp-learn: /linux/seccomp hands system calls to an agent (SCMP_ACT_NOTIFY), and a "
-      "process can have one listener only: leave these rules out while learning");
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ Result<CreatedContainer> create_container(const GlobalOptions& options, const Lo
                                           const CreateRequest& request) {
   step("read config.json");
   OCIRUN_TRY_ASSIGN(Document document, read_document(request, log));
-  if (request.learner != nullptr) OCIRUN_TRY(prepare_learning(document.config));
+  if (request.learner != nullptr) OCIRUN_TRY(request.learner->prepare(document.config));
   return Creation(options, log, request, std::move(document)).run();
 }
 

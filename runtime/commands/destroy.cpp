@@ -99,11 +99,11 @@ Result<void> destroy_container(const StateDirectory& directory,
   // groups on the host.
   OCIRUN_TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   const bool is_ours = owner == ::geteuid();
-  if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host ||
-                   record.namespace_pins))
+  if (!is_ours &&
+      (record.has_poststop || record.resctrl || record.mounts_on_host || record.namespace_pins))
     log.warn(
-        "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
-        "alone");
+        "the state belongs to another user: poststop hooks, resctrl groups, mounts and pinned "
+        "namespaces are left alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
   OCIRUN_TRY_ASSIGN(const bool was_alive, signal_init(reachable, is_ours));
   if (!is_ours) reachable.cgroup.unit.clear();  // another user's record sends no request to systemd

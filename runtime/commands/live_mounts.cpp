@@ -132,10 +132,8 @@ Result<std::string> take_mount(const linux::Procfs& procfs, const linux::SafeDir
   OCIRUN_TRY_ASSIGN(const auto found, find_mount(procfs, old.number));
   if (!found) return std::string(kWasMissing);
   const auto mounted = root.open(RootfsPath(found->point), O_PATH);
-  const bool has_number =
-      mounted && linux::mount_of(procfs, *mounted).value_or(0) == old.number;
-  if (!has_number)
-    return refuse("another mount covers it at {}: unmount that first", found->point);
+  const bool has_number = mounted && linux::mount_of(procfs, *mounted).value_or(0) == old.number;
+  if (!has_number) return refuse("another mount covers it at {}: unmount that first", found->point);
   OCIRUN_TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(*mounted));
   if (id != old.id) return std::string(kWasMissing);  // the kernel has used the number again
   OCIRUN_TRY(within(unmount_all_of(procfs, *mounted, old.number), "{}", found->point));

@@ -64,8 +64,9 @@ Result<void> check_mounts(const std::vector<LiveMount>& mounts, const bundle::Co
     for (std::size_t earlier = 0; earlier < index; ++earlier) {
       const std::string other = linux::clean(mounts[earlier].mount.destination);
       if (linux::is_at_or_below(path, other) || linux::is_at_or_below(other, path))
-        return refuse("/{}/destination: {} lies at, above or below {} of /{}: add it by another call",
-                      index, path, other, earlier);
+        return refuse(
+            "/{}/destination: {} lies at, above or below {} of /{}: add it by another call", index,
+            path, other, earlier);
     }
   }
   return {};

@@ -19,11 +19,10 @@ Result<std::vector<bundle::LiveMount>> added_mounts(const Container& container);
 /// host; the destination is opened inside the container's root, and made if it is missing. In a
 /// container with a user namespace, the kernel locks what protects the host (locked binds). The
 /// mounts are recorded: `inspect` shows them, and remove_mounts() takes them away. Takes the
-/// container's lock. Each child is given up after ten seconds. Errors: the container has no process,
-/// no mount namespace of its own, another user namespace than config.json asks for, or another mount
-/// namespace than when its first mount was added; a mount that only
-/// `create` can make; those of make_live_tree() and attach_trees(), with the mount's place in the
-/// list.
+/// container's lock. Each child is given up after ten seconds. Errors: the container has no
+/// process, no mount namespace of its own, another user namespace than config.json asks for, or
+/// another mount namespace than when its first mount was added; a mount that only `create` can
+/// make; those of make_live_tree() and attach_trees(), with the mount's place in the list.
 Result<void> add_mounts(Container& container, const std::vector<bundle::LiveMount>& mounts);
 
 /// Unmounts what add_mounts() has made at these destinations, wherever the container has moved it

@@ -161,8 +161,8 @@ Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& option
   if (marked) guess.cgroup = marked->record;
   log.warn(fmt::format(
       "state.json and intent.json are damaged or gone: {}; unknown, and left as they are: "
-      "poststop hooks, a resctrl group, a root filesystem mounted on the host, processes "
-      "outside of the cgroup",
+      "poststop hooks, a resctrl group, a root filesystem mounted on the host, namespaces of "
+      "--pin-namespaces (umount -R DIR), processes outside of the cgroup",
       marked ? fmt::format("the cgroup {}, which has the container's mark, is removed",
                            marked->record.path)
              : "no cgroup has the container's mark, so none is removed"));

@@ -7,6 +7,7 @@
 
 #include "bundle/documents/hook_runs.hpp"
 #include "hooks/run_hook.hpp"
+#include "linux/base/text.hpp"
 #include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
@@ -61,21 +62,13 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
   return {};
 }
 
-/// `inspect` shows the hooks. The program runs already, so that an error is a warning.
-void record_hooks(const StateDirectory& directory, std::span<const hooks::HookRun> ran,
-                  const Log& log) {
-  const auto recorded = bundle::append_hook_runs(directory.descriptor(), ran);
-  if (!recorded)
-    log.warn("the times of the hooks are not recorded: " + recorded.error().message());
-}
-
 /// Records the startContainer hooks of which init has told the times.
 void record_init_hooks(const StateDirectory& directory, const bundle::ContainerRecord& record,
                        std::string_view times, const Log& log) {
   const auto config = directory.read_snapshot(record.bundle);
   if (config)
-    record_hooks(directory,
-                 parse_hook_times(times, config->hooks, hooks::Kind::kStartContainer), log);
+    record_hooks_run(directory,
+                     parse_hook_times(times, config->hooks, hooks::Kind::kStartContainer), log);
 }
 
 }  // namespace
@@ -97,7 +90,7 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, hook_context);
   OCIRUN_TRY(directory.lock(kLockPatience));
   if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
-  record_hooks(directory, ran, log);
+  record_hooks_run(directory, ran, log);
   return outcome;
 }
 
@@ -111,6 +104,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     return refuse("/process: must be given in config.json to start a container");
   linux::timeline::step("start the program");
   const linux::ProcessIdentity init = record.init();
+  std::string begun;
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED) {
     if (linux::is_ending(init))  // init was killed after its status was read
@@ -121,22 +115,22 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     return std::unexpected(error.within(kGoesOnAlready));
   }
   if (!gate) return std::unexpected(gate.error());
-  auto outcome =
-      await_exec(*gate, {.warn = [&](std::string_view text) { log.warn(text); },
-                         .hooks_ran = [&](std::string_view times) {
-                           record_init_hooks(directory, record, times, log);
-                         },
-                         .on_silence =
-                             [&](auto so_far, bool executing) {
-                               return hear_nothing(directory, record, log, so_far, executing);
-                             }});
+  auto outcome = await_exec(
+      *gate, {.warn = [&](std::string_view text) { log.warn(text); },
+              .hooks_ran =
+                  [&](std::string_view times) { record_init_hooks(directory, record, times, log); },
+              .executes = [&] { begun = linux::rfc3339_now(9); },
+              .on_silence =
+                  [&](auto so_far, bool executing) {
+                    return hear_nothing(directory, record, log, so_far, executing);
+                  }});
   // Init accepts the first connection, and closes every later connection (ECONNRESET). An earlier
   // `start`, which was killed, has made the first connection.
   if (!outcome && outcome.error().number() == ECONNRESET && !linux::is_ending(init))
     return refuse("{}", kGoesOnAlready);
   if (outcome) outcome = check_executed(record);
   if (outcome) {
-    const auto recorded = record_start(directory, record);
+    const auto recorded = record_start(directory, record, begun);
     if (!recorded) log.warn(recorded.error().message());
   }
   directory.forget_start();

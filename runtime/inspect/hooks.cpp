@@ -23,7 +23,8 @@ Rows inspect_hooks(const Subject& subject) {
   const bool is_created = subject.container.status() == Status::kCreated;
   for (const hooks::Kind kind : hooks::kKinds) {
     if (kind == hooks::Kind::kPoststop) continue;  // runs after the end
-    const bool is_of_start = kind == hooks::Kind::kStartContainer || kind == hooks::Kind::kPoststart;
+    const bool is_of_start =
+        kind == hooks::Kind::kStartContainer || kind == hooks::Kind::kPoststart;
     const auto& list = subject.config.hooks.of(kind);
     for (std::size_t index = 0; index < list.size(); ++index) {
       const std::string pointer = bundle::hook_pointer(kind, index);

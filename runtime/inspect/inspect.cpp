@@ -47,8 +47,7 @@ Result<Inspection> inspect(const Container& container) {
   Inspection inspection{.state = container.state(), .sections = {}};
   if (!can_kill(inspection.state.status)) {
     inspection.is_alive = false;
-    inspection.sections = {{"end", inspect_end(inspection.state)},
-                           {"use", inspect_use(container)}};
+    inspection.sections = {{"end", inspect_end(inspection.state)}, {"use", inspect_use(container)}};
     std::erase_if(inspection.sections, [](const Section& section) { return section.rows.empty(); });
     return inspection;
   }

@@ -20,9 +20,8 @@ Result<UniqueFd> deliver_terminal(Fd terminal, Fd console);
 /// listener did not appear in `child`.
 Result<UniqueFd> receive_listener(const linux::Packet& packet, const linux::Child& child);
 
-/// Sends the listener of receive_listener() with
-/// the container process state to the profile's agent (S-5 … S-7). Errors: nobody listens at
-/// listenerPath; the listener did not appear in `child`.
+/// Sends what receive_listener() fetches, with the container process state, to the profile's agent
+/// (S-5 … S-7). Errors: nobody listens at listenerPath; those of receive_listener().
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
                            const linux::SeccompProfile& profile,
                            const bundle::StateDocument& state);

@@ -78,6 +78,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
   record.has_poststop = !config.hooks.of(hooks::Kind::kPoststop).empty();
   record.own_pid_namespace = config.namespaces.creates(NamespaceKind::kPid);
   record.new_keyring = request.new_keyring;
+  record.learns_calls = request.learner != nullptr;
   record.mounts_on_host = !config.namespaces.contains(NamespaceKind::kMount);
   record.has_process = config.process.has_value();
   if (bundle::stop_signal(config.annotations))

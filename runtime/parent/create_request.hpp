@@ -36,9 +36,9 @@ struct CreateRequest {
   HostPath bundle;  // absolute
   std::optional<HostPath> console_socket;
   Announcement announcement;
-  std::optional<HostPath> namespace_pins;  // --pin-namespaces
+  std::optional<HostPath> namespace_pins = {};  // --pin-namespaces
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
-  const SeccompLearner* learner = nullptr;  // of --seccomp-learn
+  SeccompLearner* learner = nullptr;  // of --seccomp-learn
   bool pivot = true;
   bool new_keyring = true;
   Inheritance inheritance = {};

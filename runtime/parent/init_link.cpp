@@ -108,7 +108,13 @@ Result<void> InitLink::compile_filter() {
   for (const std::string& warning : warnings) context_.log.debug(warning);
   // `exec` gets the profile itself: nobody would answer a second listener.
   OCIRUN_TRY(context_.directory.write_filter(linux::filter_bytes(*filter_)));
-  if (context_.request.learner != nullptr) filter_ = linux::learning_filter(*std::move(filter_));
+  if (context_.request.learner == nullptr) return {};
+  filter_ = linux::learning_filter(*std::move(filter_));
+  if (filter_->program.size() > BPF_MAXINSNS)
+    return refuse(
+        "--seccomp-learn: /linux/seccomp: with the instructions for learning, the filter has {}: "
+        "the kernel takes at most {}",
+        filter_->program.size(), BPF_MAXINSNS);
   return {};
 }
 
@@ -142,9 +148,11 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
       context_.log.warn(packet.payload);
       return {};
     case Message::kHooksRan:
-      return bundle::append_hook_runs(
-          context_.directory.descriptor(),
-          parse_hook_times(packet.payload, plan_.config.hooks, hooks::Kind::kCreateContainer));
+      record_hooks_run(
+          context_.directory,
+          parse_hook_times(packet.payload, plan_.config.hooks, hooks::Kind::kCreateContainer),
+          context_.log);
+      return {};
     case Message::kTerminal:
       return keep_terminal(packet);
     case Message::kWantFilter:
@@ -185,7 +193,11 @@ Result<void> InitLink::set_limits() {
 
 Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   if (context_.request.learner != nullptr) {
-    OCIRUN_TRY_ASSIGN(const UniqueFd listener, receive_listener(packet, child_));
+    OCIRUN_TRY_ASSIGN(
+        const UniqueFd listener,
+        within(receive_listener(packet, child_),
+               "--seccomp-learn: init has ended under its filter: /linux/seccomp must allow execve and "
+               "the calls before it"));
     return context_.request.learner->watch(listener);
   }
   bundle::StateDocument state = plan_.state;
@@ -214,7 +226,8 @@ Result<void> InitLink::run_hooks() {
     OCIRUN_TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), hook_context));
   OCIRUN_TRY(context_.directory.lock(kLockPatience));
   if (!context_.directory.exists()) return refuse("the container was deleted while its hooks ran");
-  return bundle::append_hook_runs(context_.directory.descriptor(), ran);
+  record_hooks_run(context_.directory, ran, context_.log);
+  return {};
 }
 
 Result<void> InitLink::move_net_devices() {
@@ -232,6 +245,12 @@ hooks::Context on_host(const bundle::StateDocument& state, const HostPath& bundl
           .warn = [&log](std::string_view text) { log.warn(text); },
           .interrupt = Signals::descriptor(),
           .check_interrupt = Signals::check};
+}
+
+void record_hooks_run(const StateDirectory& directory, std::span<const hooks::HookRun> ran,
+                      const Log& log) {
+  const auto recorded = bundle::append_hook_runs(directory.descriptor(), ran);
+  if (!recorded) log.warn("the times of the hooks are not recorded: " + recorded.error().message());
 }
 
 }  // namespace ocirun::runtime

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bundle/documents/state.hpp"
@@ -81,5 +82,10 @@ class InitLink final : public ChildLink {
 /// poststop): `state` on stdin, the bundle as working directory, the runtime's environment (H-4). A
 /// signal to the runtime ends the hook. Warnings go to `log`, which has to outlive the result.
 hooks::Context on_host(const bundle::StateDocument& state, const HostPath& bundle, const Log& log);
+
+/// Records hooks that have run, for `inspect`. A failure is a warning: no container needs the
+/// record.
+void record_hooks_run(const StateDirectory& directory, std::span<const hooks::HookRun> ran,
+                      const Log& log);
 
 }  // namespace ocirun::runtime

@@ -61,6 +61,7 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
   const linux::timeline::Wait wait("wait for execve");
   constexpr std::size_t kMaxRecord = 64 * 1024;
   static std::array<char, kMaxRecord> record;  // not on the heap, which would cost a brk(2)
+  bool hooks_told = false;
   for (bool executing = false;;) {
     // Init may run a startContainer hook, whose program may come from the image. A hook without
     // timeout may last for ever, so a signal to `start` ends the wait.
@@ -76,8 +77,12 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
     const std::string_view text(record.data(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
     if (text.front() == kGateHookLasts) listener.warn(text.substr(1));
-    if (text.front() == kGateHooksRan) listener.hooks_ran(text.substr(1));
+    if (text.front() == kGateHooksRan && listener.hooks_ran && !hooks_told) {
+      hooks_told = true;  // init may be in the hands of the container
+      listener.hooks_ran(text.substr(1));
+    }
     executing = text.front() == kGateExec;
+    if (executing && listener.executes) listener.executes();
   }
 }
 

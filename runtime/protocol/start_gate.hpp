@@ -50,8 +50,9 @@ class StartGate {
 
 /// The callbacks of `start` while it waits for init.
 struct GateListener {
-  std::function<void(std::string_view)> warn;  // gets the text of each 'H'
-  std::function<void(std::string_view)> hooks_ran;  // gets the text of 'R'
+  std::function<void(std::string_view)> warn;            // gets the text of each 'H'
+  std::function<void(std::string_view)> hooks_ran = {};  // gets the text of the first 'R'
+  std::function<void()> executes = {};                   // called at each 'E'
   /// Called like OnSilence. `executing`: init has sent 'E'.
   std::function<Result<void>(std::chrono::seconds so_far, bool executing)> on_silence;
 };

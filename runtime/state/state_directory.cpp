@@ -37,10 +37,9 @@ constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal. The container ceases to exist when state.json is removed.
-constexpr std::array kFiles{kIntent, kState,       kConfig,       kResources,
-                            kFilter, kStartSocket, kNotifySocket, bundle::kAddedMounts,
-                            bundle::kHookRuns,
-                            bundle::kLife};
+constexpr std::array kFiles{kIntent,           kState,       kConfig,       kResources,
+                            kFilter,           kStartSocket, kNotifySocket, bundle::kAddedMounts,
+                            bundle::kHookRuns, bundle::kLife};
 constexpr std::size_t kFilesOfEach = 3;  // each container has the first three; most lack the others
 // The functions in net_devices.cpp make and remove these files. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};

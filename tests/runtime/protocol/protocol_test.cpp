@@ -15,10 +15,11 @@ using namespace ocirun::test;
 namespace {
 
 /// The child's messages in the order of the picture in protocol.hpp.
-constexpr std::array kPicture{Message::kMapIds,    Message::kForked,     Message::kRootMount,
-                              Message::kOpenMount, Message::kRunHooks,   Message::kHookLasts,
-                              Message::kHooksRan,  Message::kTerminal,  Message::kWantFilter, Message::kSetLimits,
-                              Message::kListener,  Message::kReady,      Message::kDetached};
+constexpr std::array kPicture{Message::kMapIds,    Message::kForked,   Message::kRootMount,
+                              Message::kOpenMount, Message::kRunHooks, Message::kHookLasts,
+                              Message::kHooksRan,  Message::kTerminal, Message::kWantFilter,
+                              Message::kSetLimits, Message::kListener, Message::kReady,
+                              Message::kDetached};
 constexpr std::array kAnswers{Message::kGo, Message::kMountTree, Message::kFilter,
                               Message::kCommitted, Message::kFailed};
 
