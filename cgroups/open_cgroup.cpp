@@ -33,7 +33,7 @@ class DisabledCgroup final : public Cgroup {
   Result<OomWatch> watch_oom() const override {
     return refuse("the container has no cgroup of its own");
   }
-  std::uint64_t oom_kills() const override { return 0; }
+  std::optional<std::uint64_t> oom_kills() const override { return std::nullopt; }
   Result<void> destroy() override { return {}; }
   const Record& record() const override { return record_; }
 

@@ -23,4 +23,11 @@ std::optional<int> stop_signal(const Annotations& annotations) {
 
 bool is_criu_config(std::string_view value) { return value.empty() || value.starts_with('/'); }
 
+Result<bool> records_exit(const Annotations& annotations) {
+  const auto found = annotations.find(kRecordExit);
+  if (found == annotations.end() || found->second == "false") return false;
+  if (found->second == "true") return true;
+  return refuse("/annotations/{}: {:?}: must be \"true\" or \"false\"", kRecordExit, found->second);
+}
+
 }  // namespace ocirun::bundle

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "linux/base/error.hpp"
+
 // The annotations of config.json that ocirun obeys. Other projects define them, and engines copy
 // them from images, so a value that makes no sense does not keep a container from running:
 // check_config() warns, and the annotation counts as not given.
@@ -28,6 +30,12 @@ std::optional<int> parse_stop_signal(std::string_view text);
 
 /// The signal that the annotation kStopSignal names (T-7).
 std::optional<int> stop_signal(const Annotations& annotations);
+
+/// "true": a small process waits for the end of the container, and records it (life.hpp).
+inline constexpr char kRecordExit[] = "org.ocirun.record-exit";
+/// Errors: kRecordExit is neither "true" nor "false". It is ocirun's own, so that the value is no
+/// accident.
+Result<bool> records_exit(const Annotations& annotations);
 
 /// Whether the value of kCriuConfig can be used: "" asks for no file, as with runc.
 bool is_criu_config(std::string_view value);

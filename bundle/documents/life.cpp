@@ -5,11 +5,11 @@
 namespace ocirun::bundle {
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostLifeBytes = 4096;
 constexpr Range kStatus = range(0, 255);
 constexpr Range kSignal = range(1, 64);
 
-constexpr auto kTable =
+constexpr auto kLifeTable =
     exact_fields<LifeRecord>(required("format", &LifeRecord::format, RecordFormat{1}),
                              field("started", &LifeRecord::started, nonempty_text),
                              field("finished", &LifeRecord::finished, nonempty_text),
@@ -20,11 +20,11 @@ constexpr auto kTable =
 }  // namespace
 
 Result<void> write_life(Fd directory, const LifeRecord& life) {
-  return replace_record(directory, kLife, kTable, life);
+  return replace_record(directory, kLife, kLifeTable, life);
 }
 
 Result<LifeRecord> read_life(Fd directory) {
-  auto read = read_record(directory, kLife, kMostBytes, kTable);
+  auto read = read_record(directory, kLife, kMostLifeBytes, kLifeTable);
   if (is_missing(read)) return LifeRecord();
   return read;
 }

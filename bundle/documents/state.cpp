@@ -26,7 +26,7 @@ void write_life_members(JsonWriter& out, const LifeRecord& life) {
   out.member("finished", life.finished);
   if (life.exit_status) out.member("exitStatus", *life.exit_status);
   if (life.exit_signal) out.member("exitSignal", *life.exit_signal);
-  out.member("oomKilled", life.oom_killed);
+  if (life.oom_killed) out.member("oomKilled", *life.oom_killed);
 }
 
 /// Writes all properties that clients of runc read, in the order of runc.

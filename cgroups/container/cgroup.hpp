@@ -104,9 +104,9 @@ class Cgroup {
   virtual Result<Stats> stats() const = 0;
   /// A watch for the cgroup's out-of-memory events. Errors: no memory controller.
   virtual Result<OomWatch> watch_oom() const = 0;
-  /// The number of the cgroup's processes that the OOM killer has killed so far; 0 where the kernel
-  /// does not count them.
-  virtual std::uint64_t oom_kills() const = 0;
+  /// The number of the cgroup's processes that the OOM killer has killed so far; nothing where the
+  /// kernel does not count them.
+  virtual std::optional<std::uint64_t> oom_kills() const = 0;
   /// Kills the remaining processes and removes the cgroup with all nested cgroups; while the kernel
   /// says EBUSY, tries again for at most 10 s. Then removes the empty parents that any container
   /// of ocirun made, and /ocirun, and disables the controllers that create(), apply() and update()

@@ -246,7 +246,7 @@ Result<std::vector<int>> HostCgroup::pids() const {
 Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
 
 Result<OomWatch> HostCgroup::watch_oom() const { return OomWatch::open(nodes_); }
-std::uint64_t HostCgroup::oom_kills() const { return count_oom_kills(nodes_).value_or(0); }
+std::optional<std::uint64_t> HostCgroup::oom_kills() const { return count_oom_kills(nodes_); }
 
 // ocirun owns all cgroups below kOwnParent: ocirun also removes the empty cgroups that another
 // container made, or that a crash left behind.

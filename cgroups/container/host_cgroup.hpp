@@ -40,7 +40,7 @@ class HostCgroup final : public Cgroup {
   Result<std::vector<int>> pids() const override;
   Result<Stats> stats() const override;
   Result<OomWatch> watch_oom() const override;
-  std::uint64_t oom_kills() const override;
+  std::optional<std::uint64_t> oom_kills() const override;
   Result<void> destroy() override;
   /// Replaces destroy() for a systemd scope when the request to stop the scope did not reach
   /// systemd. Kills the processes and leaves the empty cgroup, because its emptiness is how systemd

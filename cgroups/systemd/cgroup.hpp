@@ -61,7 +61,7 @@ class SystemdCgroup final : public Cgroup {
   Result<std::vector<int>> pids() const override { return host_.pids(); }
   Result<Stats> stats() const override;
   Result<OomWatch> watch_oom() const override { return host_.watch_oom(); }
-  std::uint64_t oom_kills() const override { return host_.oom_kills(); }
+  std::optional<std::uint64_t> oom_kills() const override { return host_.oom_kills(); }
   /// Succeeds also when the bus does not answer: systemd ends an empty scope by itself.
   Result<void> destroy() override;
   const Record& record() const override { return host_.record(); }

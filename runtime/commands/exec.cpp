@@ -133,7 +133,7 @@ class ExecLink final : public ChildLink {
   ExecPlan& plan_;
   const ExecRequest& request_;
   const cgroups::Cgroup& cgroup_;
-  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before the process was made
+  const std::uint64_t oom_kills_ = cgroup_.oom_kills().value_or(0);  // before the process was made
   Fd console_;
   bundle::StateDocument state_;
   const Log& log_;

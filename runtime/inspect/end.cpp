@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bundle/config/annotations.hpp"
 #include "runtime/inspect/subject.hpp"
 
 namespace ocirun::runtime {
@@ -12,8 +13,8 @@ Rows inspect_end(const bundle::StateDocument& state) {
     rows.push_back({.what = what, .asked = "", .found = std::move(found)});
   };
   if (!state.life) {
-    add("end", fmt::format("not recorded: the annotation {} was not \"true\"",
-                           bundle::kRecordExit));
+    add("end",
+        fmt::format("not recorded: the annotation {} was not \"true\"", bundle::kRecordExit));
     return rows;
   }
   const bundle::LifeRecord& life = *state.life;
@@ -23,8 +24,11 @@ Rows inspect_end(const bundle::StateDocument& state) {
   if (life.exit_status) add("exit status", std::to_string(*life.exit_status));
   if (life.exit_signal) add("killed by signal", std::to_string(*life.exit_signal));
   if (!life.exit_status && !life.exit_signal)
-    add("exit status", "the kernel did not tell (Linux 6.15 does)");
-  add("out of memory", life.oom_killed ? "yes: killed for a limit of memory" : "no");
+    add("exit status", "not known: no parent has asked for it yet, or the kernel is older than Linux 6.15");
+  if (!life.oom_killed)
+    add("out of memory", "not known: no controller counts, or the exit status is not known");
+  else
+    add("out of memory", *life.oom_killed ? "yes: the out-of-memory killer has ended it" : "no");
   return rows;
 }
 

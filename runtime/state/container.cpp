@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "bundle/config/annotations.hpp"
 #include "cgroups/open_cgroup.hpp"
 #include "linux/files/owner_name.hpp"
 #include "linux/process/pidfd.hpp"
@@ -130,7 +131,7 @@ bundle::StateDocument Container::state() const {
   bundle::StateDocument document = document_of(record_);
   document.status = status();
   document.pid = document.status == Status::kStopped ? 0 : record_.init_pid;
-  if (record_.annotations.contains(bundle::kRecordExit))
+  if (bundle::records_exit(record_.annotations).value_or(false))
     if (auto life = bundle::read_life(directory_.descriptor()); life) document.life = *life;
   return document;
 }

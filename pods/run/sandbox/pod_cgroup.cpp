@@ -131,7 +131,7 @@ Result<void> remove_pod_cgroup(const std::string& path) {
 
 std::uint64_t count_oom_kills(const std::string& path) {
   const auto cgroup = cgroup_at(path);
-  return cgroup ? (*cgroup)->oom_kills() : 0;
+  return cgroup ? (*cgroup)->oom_kills().value_or(0) : 0;
 }
 
 Result<cgroups::Stats> read_cgroup_stats(const std::string& path) {
