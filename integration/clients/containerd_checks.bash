@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
 # The checks of the lists containerd and containerd-shim. $SHIM is the shim, and ${OPTIONS[@]} chooses it for `ctr run`.
-check "containerd starts" start_containerd
+# shellcheck source=integration/clients/inspect_checks.bash
+source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
+check "containerd starts" traced start_containerd
 
 check "import of an image" import_image
 
@@ -39,8 +41,6 @@ check_output "a terminal" /dev/pts/0 run_with_terminal "ctr run --rm -t ${OPTION
 check_output "an extra device" c with "--device /dev/kmsg" sh -c 'test -c /dev/kmsg && echo c'
 
 # --- the container beside its document ---------------------------------------------------------------------
-# shellcheck source=integration/clients/inspect_checks.bash
-source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
 inspect_setup
 ctr run -d "${OPTIONS[@]}" --memory-limit 67108864 --mount "type=bind,src=$WORK/shown,dst=/shown,options=rbind:ro" \
   --mount "type=bind,src=$WORK/note,dst=/etc/note,options=rbind" localhost/busybox:latest "$NAME-seen" sleep 1000 >/dev/null

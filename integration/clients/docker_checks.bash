@@ -23,7 +23,9 @@ cat >"$WORK/daemon.json" <<END
   "exec-opts": ["native.cgroupdriver=$CGROUP_DRIVER"]
 }
 END
-check "dockerd starts" start_docker
+# shellcheck source=integration/clients/inspect_checks.bash
+source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
+check "dockerd starts" traced start_docker
 import_image() { docker import "$(image_archive)" busybox; }
 check "import of an image" import_image
 B=busybox
@@ -93,8 +95,6 @@ check_output "a named volume" kept bash -c "docker run --rm --network none -v na
 check_output "a slave volume" inside bash -c "mount --make-rshared / 2>/dev/null; docker run --rm --network none -v $WORK/volume:/mnt:rslave $B cat /mnt/file"
 
 # --- the container beside its document ---------------------------------------------------------------------
-# shellcheck source=integration/clients/inspect_checks.bash
-source "$(dirname "${BASH_SOURCE[0]}")/inspect_checks.bash"
 inspect_setup
 docker run -d --name seen --network none --memory 64m -v "$WORK/shown:/shown:ro" -v "$WORK/note:/etc/note" $B sleep 1000 >/dev/null
 check_inspection "$(docker inspect -f '{{.Id}}' seen)"

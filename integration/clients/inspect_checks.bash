@@ -1,11 +1,20 @@
 # shellcheck shell=bash
 # Drift made by hand in an engine's container, and found by `ocirun inspect`. For the lists of engines: source it, and
 # `check_inspection ID` with the id of a running container that the engine has started with a memory limit, a read-only bind of
-# $WORK/shown on /shown, and a bind of $WORK/note on /etc/note.
+# $WORK/shown on /shown, and a bind of $WORK/note on /etc/note. `traced COMMAND…` starts a daemon, whose containers then have timelines.
 
 inspect_setup() {
   mkdir -p "$WORK/shown"
   echo old >"$WORK/note"
+}
+
+# traced COMMAND…: the command with the directory for timelines, which engines hand down to ocirun.
+traced() { mkdir -p "$WORK/traces" && OCIRUN_TRACE=$WORK/traces "$@"; }
+# The newest `create` has a timeline.
+has_timeline() {
+  local files
+  files=("$WORK"/traces/*-create-*.json)
+  "$RUNTIME" trace "${files[-1]}" | grep "make init"
 }
 
 # check_inspection ID: the container has no drift; each kind of drift is found. Other runtimes cannot inspect.
@@ -15,6 +24,7 @@ check_inspection() {
   directory=$(find /run -type d -name "$1*" -exec test -e {}/state.json \; -print -quit)
   INSPECTED=${directory##*/} INSPECT_ROOT=${directory%/*}
   INSPECTED_PID=$("$RUNTIME" --root "$INSPECT_ROOT" state "$INSPECTED" | jq .pid)
+  [[ ! -d $WORK/traces ]] || check "trace: OCIRUN_TRACE of the daemon gives timelines" has_timeline
   check "inspect: no drift as the engine has started the container" as_asked
   check "inspect: twenty kinds of drift are found" drifts_are_found
 }
