@@ -100,6 +100,16 @@ allows() { jq -e --arg name "$1" "$PROFILE_NAMES | index(\$name) != null" "$TMP/
   [[ ! -e $TMP/profile ]]
 }
 
+@test "what was noted is not lost if the process that notes ends before run listens" {
+  needs_system_call pidfd_getfd "a seccomp listener"
+  script 'exit 3'
+  # The process ends 0.3 s after its answer, and each receive begins 0.7 s late.
+  run strace -f -qq -o "$TMP/trace" -e trace=exit_group,recvmsg -e inject=exit_group:delay_enter=300000 \
+    -e inject=recvmsg:delay_enter=700000 "$OCIRUN" --root "$ROOT" run --seccomp-learn "$TMP/profile" --bundle "$BUNDLE" "$ID" </dev/null
+  exits 3
+  allows execve
+}
+
 @test "a call that the profile logs is noted, and is logged again" {
   needs_system_call pidfd_getfd "a seccomp listener"
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir", "mkdirat", "rmdir"], action: "SCMP_ACT_LOG"}]}'

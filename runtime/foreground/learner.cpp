@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,9 +20,10 @@
 namespace ocirun::runtime {
 namespace {
 
-// The command sends Watch with the listener, and at the end Finish. The child answers Finish with
-// the lists of linux::LearnedCalls. Names is the last one.
-enum class Word : std::uint8_t { kWatch = 1, kFinish, kUnknown, kArchitectures, kNames };
+// The command sends Watch with the listener, and at the end shuts its side down. The child answers
+// with the lists of linux::LearnedCalls. Names is the last one. A message at the end would be lost
+// if the child has ended meanwhile, and with it the answer: the kernel then reports ECONNRESET.
+enum class Word : std::uint8_t { kWatch = 1, kUnknown, kArchitectures, kNames };
 
 constexpr std::chrono::milliseconds kPatience{10'000};
 
@@ -84,7 +86,7 @@ Result<void> SeccompLearner::watch(Fd listener) const {
 }
 
 Result<linux::LearnedCalls> SeccompLearner::collect() const {
-  ignore(socket_.send(static_cast<std::uint8_t>(Word::kFinish)));
+  ::shutdown(socket_.fd().value, SHUT_WR);
   linux::LearnedCalls learned;
   for (;;) {
     pollfd watched{socket_.fd().value, POLLIN, 0};
