@@ -24,7 +24,8 @@ Rows inspect_end(const bundle::StateDocument& state) {
   if (life.exit_status) add("exit status", std::to_string(*life.exit_status));
   if (life.exit_signal) add("killed by signal", std::to_string(*life.exit_signal));
   if (!life.exit_status && !life.exit_signal)
-    add("exit status", "not known: no parent has asked for it yet, or the kernel is older than Linux 6.15");
+    add("exit status",
+        "not known: no parent has asked for it yet, or the kernel is older than Linux 6.15");
   if (!life.oom_killed)
     add("out of memory", "not known: no controller counts, or the exit status is not known");
   else

@@ -193,11 +193,11 @@ Result<void> InitLink::set_limits() {
 
 Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   if (context_.request.learner != nullptr) {
-    OCIRUN_TRY_ASSIGN(
-        const UniqueFd listener,
-        within(receive_listener(packet, child_),
-               "--seccomp-learn: init has ended under its filter: /linux/seccomp must allow execve and "
-               "the calls before it"));
+    OCIRUN_TRY_ASSIGN(const UniqueFd listener,
+                      within(receive_listener(packet, child_),
+                             "--seccomp-learn: init has ended under its filter: /linux/seccomp "
+                             "must allow execve and "
+                             "the calls before it"));
     return context_.request.learner->watch(listener);
   }
   bundle::StateDocument state = plan_.state;
