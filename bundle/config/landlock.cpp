@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linux/base/text.hpp"
+#include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::bundle {
 namespace {
@@ -58,12 +59,6 @@ Result<void> add(LandlockRules& rules, std::string_view name, std::string_view t
   return {};
 }
 
-bool lies_below(std::string_view path, std::string_view directory) {
-  while (directory.ends_with('/')) directory.remove_suffix(1);
-  return path.size() > directory.size() + 1 && path.starts_with(directory) &&
-         path[directory.size()] == '/';
-}
-
 /// The program could replace such a path by a symlink, and the next process that ocirun starts
 /// would be allowed what the symlink leads to.
 Result<void> refuse_replaceable(const LandlockRules& rules) {
@@ -71,7 +66,7 @@ Result<void> refuse_replaceable(const LandlockRules& rules) {
   for (const auto* paths : {&rules.readable, &rules.writable})
     for (const std::string& path : paths->value_or(none))
       for (const std::string& writable : rules.writable.value_or(none))
-        if (lies_below(path, writable))
+        if (linux::is_below(linux::clean_path(path), linux::clean_path(writable)))
           return refuse(
               "/annotations/{}{}: {:?}: lies below {:?}, which the program may change, and which "
               "allows more already: leave it out",

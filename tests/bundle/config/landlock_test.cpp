@@ -49,6 +49,7 @@ BOOST_AUTO_TEST_CASE(a_path_that_the_program_could_replace_is_refused) {
     BOOST_REQUIRE(!rules);
     BOOST_TEST(rules.error().message().contains("lies below \"/data/\""));
   }
+  BOOST_TEST(refused("write", "/data:/.//data/./cache").contains("lies below"));
   BOOST_TEST(refused("write", "/data:/data/cache").contains("lies below \"/data\""));
   BOOST_TEST(refused("write", "/:/etc").contains("lies below \"/\""));
   BOOST_TEST(refused("write", "/data:/database:/data") == "");
