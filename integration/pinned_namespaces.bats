@@ -28,6 +28,9 @@ mounts_below_pins() { grep -c " $PINS" /proc/self/mountinfo || true; }
   jq --arg net "$PINS/net" '(.linux.namespaces[] | select(.type == "network")).path = $net | del(.hostname)
     | .process.args = ["/bin/busybox", "readlink", "/proc/self/ns/net"]' "$BUNDLE/config.json" >"$second_bundle/config.json"
   equal "net:[$inode]" "$(ocirun run --bundle "$second_bundle" "$ID-second")"
+  jq --arg pid "$PINS/pid" '(.linux.namespaces[] | select(.type == "pid")).path = $pid' "$BUNDLE/config.json" >"$second_bundle/config.json"
+  run ocirun run --bundle "$second_bundle" "$ID-second"
+  exits 1 "the first process of the joined pid namespace has ended"
   ocirun delete "$ID"
   equal 0 "$(mounts_below_pins)"
   [[ ! -e $PINS ]]

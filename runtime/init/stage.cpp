@@ -53,10 +53,15 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
   const std::uint64_t flags = plan.config.namespaces.new_flags() &
                               ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
   auto init = linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
-  if (!init)
-    if (std::string reason = linux::why_namespaces_are_refused(init.error().number(), flags);
-        !reason.empty() && flags != 0)
-      init.error().within(std::move(reason));
+  if (!init) {
+    const int error = init.error().number();
+    std::string reason = flags == 0 ? "" : linux::why_namespaces_are_refused(error, flags);
+    if (error == ENOMEM && plan.config.namespaces.joins(NamespaceKind::kPid))
+      reason =
+          "/linux/namespaces: the first process of the joined pid namespace has ended: such a "
+          "namespace takes no new processes";
+    if (!reason.empty()) init.error().within(std::move(reason));
+  }
   return within(std::move(init), "make the container's namespaces");
 }
 
