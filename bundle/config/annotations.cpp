@@ -23,11 +23,11 @@ std::optional<int> stop_signal(const Annotations& annotations) {
 
 bool is_criu_config(std::string_view value) { return value.empty() || value.starts_with('/'); }
 
-Result<bool> records_exit(const Annotations& annotations) {
-  const auto found = annotations.find(kRecordExit);
+Result<bool> is_true(const Annotations& annotations, const char* name) {
+  const auto found = annotations.find(name);
   if (found == annotations.end() || found->second == "false") return false;
   if (found->second == "true") return true;
-  return refuse("/annotations/{}: {:?}: must be \"true\" or \"false\"", kRecordExit, found->second);
+  return refuse("/annotations/{}: {:?}: must be \"true\" or \"false\"", name, found->second);
 }
 
 }  // namespace ocirun::bundle

@@ -9,7 +9,7 @@
 
 // The annotations of config.json that ocirun obeys. Other projects define them, and engines copy
 // them from images, so a value that makes no sense does not keep a container from running:
-// check_config() warns, and the annotation counts as not given.
+// check_config() warns, and the annotation counts as not given. Two are ocirun's own.
 namespace ocirun::bundle {
 
 using Annotations = std::map<std::string, std::string>;
@@ -31,11 +31,13 @@ std::optional<int> parse_stop_signal(std::string_view text);
 /// The signal that the annotation kStopSignal names (T-7).
 std::optional<int> stop_signal(const Annotations& annotations);
 
+// ocirun's own annotations: a value that makes no sense is an error.
 /// "true": a small process waits for the end of the container, and records it (life.hpp).
 inline constexpr char kRecordExit[] = "org.ocirun.record-exit";
-/// Errors: kRecordExit is neither "true" nor "false". It is ocirun's own, so that the value is no
-/// accident.
-Result<bool> records_exit(const Annotations& annotations);
+/// "true": no other process runs on a core's other threads (core_scheduling.hpp).
+inline constexpr char kCoreScheduling[] = "org.ocirun.core-scheduling";
+/// Whether one of both has the value "true". Errors: the value is neither "true" nor "false".
+Result<bool> is_true(const Annotations& annotations, const char* name);
 
 /// Whether the value of kCriuConfig can be used: "" asks for no file, as with runc.
 bool is_criu_config(std::string_view value);

@@ -250,8 +250,9 @@ void check_annotations(const Check& check) {  // T-7, T-8
                   "the image is for {}, not for linux", in_quotes(*system));
   if (const auto rules = landlock_rules(annotations); !rules)
     check.root().report().problem(rules.error().message());
-  if (const auto asked = records_exit(annotations); !asked)
-    check.root().report().problem(asked.error().message());
+  for (const char* name : {kRecordExit, kCoreScheduling})
+    if (const auto asked = is_true(annotations, name); !asked)
+      check.root().report().problem(asked.error().message());
   if (const auto file = image_annotation(annotations, kCriuConfig); file && !is_criu_config(*file))
     check.warning(fmt::format("/annotations/{}", kCriuConfig),
                   "{} is no absolute path: the annotation has no effect", in_quotes(*file));

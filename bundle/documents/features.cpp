@@ -10,6 +10,7 @@
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/capabilities.hpp"
+#include "linux/process/core_scheduling.hpp"
 #include "linux/process/landlock.hpp"
 #include "linux/process/scheduling.hpp"
 #include "linux/sealed/executable.hpp"
@@ -76,6 +77,8 @@ std::string features_text(Criu criu) {
   write_linux(out);
   out.key("annotations").begin_object();  // F-13: engines read these annotations
   out.member("io.github.seccomp.libseccomp.version", linux::libseccomp_version());
+  out.member("org.ocirun.core-scheduling",
+             linux::core_scheduling() == linux::CoreScheduling::kMissing ? "false" : "true");
   out.member("org.ocirun.landlock.version", std::to_string(linux::landlock_version()));
   out.member("org.ocirun.sealed", linux::way_of_sealed_execution());
   out.member("org.opencontainers.runc.checkpoint.enabled",

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/config/landlock.hpp"
 #include "criu/compare/container_namespaces.hpp"
 #include "linux/base/syscalls.hpp"
@@ -84,6 +85,12 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
     reasons.emplace_back(
         "/annotations/org.ocirun.landlock: a container that Landlock restricts cannot be "
         "checkpointed or restored: criu does not save the rules");
+  if (bundle::is_true(config.annotations, bundle::kCoreScheduling).value_or(false))
+    reasons.push_back(
+        fmt::format("/annotations/{}: a container with core scheduling cannot be checkpointed or "
+                    "restored: criu "
+                    "does not save the cookie",
+                    bundle::kCoreScheduling));
   return reasons;
 }
 

@@ -239,7 +239,7 @@ choose_machine() {
 
 # machine_tests ENGINE SECONDS BATS_ARGUMENT…: runs and counts bats in a virtual machine without systemd, with AppArmor unless $lsm
 # names another security module, on cgroup v2 unless $cgroup names another mode, of the tests' own Debian unless $machine_suite names
-# a suite. The engine "auto" stands for the answer of choose_machine.
+# a suite, with a core of two threads if $smt is 1. The engine "auto" stands for the answer of choose_machine.
 machine_tests() {
   local report rc=0 limit=$2 engine=$1 arguments
   mapfile -t arguments < <(printf '%s\n' "${@:3}" | built)
@@ -248,7 +248,7 @@ machine_tests() {
   [[ $engine != qemu ]] || install "${qemu_packages[@]}"
   echo "on the engine $engine"
   report=$(mktemp)
-  BATS_TEST_TIMEOUT=$((limit / 3)) integration/vm/run --engine "$engine" ${machine_suite:+--suite "$machine_suite"} --lsm "${lsm:-apparmor}" --cgroup "${cgroup:-v2}" --timeout "$limit" -- \
+  BATS_TEST_TIMEOUT=$((limit / 3)) integration/vm/run --engine "$engine" ${machine_suite:+--suite "$machine_suite"} ${smt:+--smt} --lsm "${lsm:-apparmor}" --cgroup "${cgroup:-v2}" --timeout "$limit" -- \
     integration/lib/sandbox bats --timing "${arguments[@]}" 2>&1 | tee "$report" || rc=${PIPESTATUS[0]}
   if [[ $rc == 125 ]] && ! grep -qE '^1\.\.' "$report"; then
     check "the virtual machine: the engine $engine runs here: $(tail -n 1 "$report")" false

@@ -53,7 +53,7 @@ parts=(integration advisories conformance)
 landing_parts=(images accidents old-kernel engines cross asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories advisories-shim old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml kernels selinux scale
-  schedule plain memcheck faults qemu-selinux qemu schemas engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
+  schedule plain memcheck faults qemu-selinux core-scheduling qemu schemas engines engines-systemd comparison schedulers kubernetes kubernetes-systemd conformance)
 all_building_parts=(no-criu no-fast-start arm64 architectures asan fuzz asan-more tidy-all analyzer packages debian-13 debian-testing compilers)
 
 # fetch_schemas: the schemas of Kubernetes, which are an npm package, in the folder $schemas, outside of the tree.
@@ -101,6 +101,7 @@ part() {
       OCIRUN_TEST_MACHINE=qemu BATS_TEST_TIMEOUT=900 integration_tests integration/checkpoint_systemd.bats
       machine_tests qemu 3600 integration/checkpoint_killed.bats ;; # criu works under the kernel of this machine
     qemu-selinux) lsm=selinux machine_tests qemu 1200 -f "$selinux_names" integration/lsm.bats ;;
+    core-scheduling) smt=1 machine_tests qemu 900 integration/core_scheduling.bats ;;
     scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;
     schedule)
       OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "bundle/config/annotations.hpp"
 #include "cgroups/container/join.hpp"
 #include "linux/base/timeline.hpp"
 #include "linux/mounts/terminal.hpp"
@@ -182,12 +183,15 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
                 .late_cgroup = {},
                 .filter = {},
                 .host_root = {},
+                .cookie_of = {},
                 .new_keyring = container.record().new_keyring};
   OCIRUN_TRY_ASSIGN(plan.namespaces,
                     find_container_namespaces(container.init(), config, linux::kNamespaceKinds));
   OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
   OCIRUN_TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
+  if (bundle::is_true(config.annotations, bundle::kCoreScheduling).value_or(false))
+    plan.cookie_of = container.init().pid;
   if (config.seccomp) {  // S-13
     OCIRUN_TRY_ASSIGN(const std::string bytes, container.filter_bytes());
     OCIRUN_TRY_ASSIGN(plan.filter, linux::parse_filter_bytes(bytes));

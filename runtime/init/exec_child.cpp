@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "bundle/config/annotations.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/timeline.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/clone.hpp"
+#include "linux/process/core_scheduling.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/process/scheduling.hpp"
@@ -43,6 +45,9 @@ Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSo
   // P-18: `initial` is the affinity until the process is in the cgroup, `final` from then on.
   if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
     OCIRUN_TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
+  if (plan.cookie_of)
+    OCIRUN_TRY(within(linux::take_core_cookie(*plan.cookie_of), "/annotations/{}",
+                      bundle::kCoreScheduling));
   OCIRUN_TRY(join_tasks(plan.cgroup));
   OCIRUN_TRY(enter_container(plan.namespaces, plan.config));
   if (plan.host_root) OCIRUN_TRY(enter_host_root(*plan.host_root));

@@ -11,7 +11,9 @@
 #include <climits>
 #include <csignal>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/config/landlock.hpp"
+#include "linux/process/core_scheduling.hpp"
 #include "linux/process/interpreter.hpp"
 #include "linux/process/landlock.hpp"
 #include "linux/process/lsm.hpp"
@@ -95,6 +97,9 @@ Result<void> ContainerProcess::set_attributes(linux::ProcfsOnDemand& procfs) {
   }
   if (process_->scheduler)
     OCIRUN_TRY(within(linux::set_scheduler(*process_->scheduler), "/process/scheduler"));
+  if (entrance_ == Entrance::kInit &&
+      bundle::is_true(config_.annotations, bundle::kCoreScheduling).value_or(false))
+    OCIRUN_TRY(within(linux::make_core_cookie(), "/annotations/{}", bundle::kCoreScheduling));
   if (process_->io_priority)
     OCIRUN_TRY(within(linux::set_io_priority(*process_->io_priority), "/process/ioPriority"));
   if (config_.personality)

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/config/landlock.hpp"
 #include "cgroups/statistics/stats.hpp"
 #include "linux/base/text.hpp"
+#include "linux/process/core_scheduling.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/process/scheduling.hpp"
 #include "linux/resctrl/group.hpp"
@@ -173,6 +175,20 @@ void add_personality(Rows& rows, const Subject& subject) {
     rows.push_back(compared("/linux/personality", asked, text->substr(0, text->find('\n'))));
 }
 
+void add_core_scheduling(Rows& rows, const Subject& subject) {
+  if (!bundle::is_true(subject.config.annotations, bundle::kCoreScheduling).value_or(false)) return;
+  const auto cookie = linux::core_cookie_of(subject.pid);
+  Row row{"/annotations/org.ocirun.core-scheduling", "a cookie", "", Verdict::kAsAsked};
+  if (cookie)
+    row.found = *cookie == 0 ? "no cookie" : "a cookie";
+  else
+    row.found = cookie.error().number() == ENODEV ? "no core has several threads"
+                                                  : cookie.error().message();
+  if (cookie && *cookie == 0) row.verdict = Verdict::kDrift;
+  if (!cookie && cookie.error().number() != ENODEV) row.verdict = Verdict::kUnknown;
+  rows.push_back(std::move(row));
+}
+
 void add_interfaces(Rows& rows, const Subject& subject) {
   if (subject.config.net_devices.empty()) return;
   const auto interfaces = linux::read_interface_stats(subject.pid);
@@ -235,6 +251,7 @@ Rows inspect_settings(const Subject& subject) {
   if (bundle::landlock_rules(subject.config.annotations).value_or(std::nullopt))
     rows.push_back({"/annotations/org.ocirun.landlock", "rules",
                     "the kernel does not tell the rules of another process", Verdict::kUnasked});
+  add_core_scheduling(rows, subject);
   add_interfaces(rows, subject);
   add_resctrl(rows, subject);
   return rows;

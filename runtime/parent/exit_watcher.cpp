@@ -107,7 +107,8 @@ Result<void> leave_caller(std::span<const Fd> kept) {
 
 Result<void> spawn_exit_watcher(const StateDirectory& directory,
                                 const bundle::ContainerRecord& record) {
-  OCIRUN_TRY_ASSIGN(const bool is_recorded, bundle::records_exit(record.annotations));
+  OCIRUN_TRY_ASSIGN(const bool is_recorded,
+                    bundle::is_true(record.annotations, bundle::kRecordExit));
   if (!is_recorded) return {};
   // The lock belongs to the open file, so the process needs a file of its own.
   OCIRUN_TRY_ASSIGN(UniqueFd own, linux::sys::openat(directory.descriptor(), ".",
@@ -127,7 +128,8 @@ Result<void> spawn_exit_watcher(const StateDirectory& directory,
 
 Result<void> record_start(const StateDirectory& directory, const bundle::ContainerRecord& record,
                           const std::string& time) {
-  OCIRUN_TRY_ASSIGN(const bool is_recorded, bundle::records_exit(record.annotations));
+  OCIRUN_TRY_ASSIGN(const bool is_recorded,
+                    bundle::is_true(record.annotations, bundle::kRecordExit));
   if (!is_recorded) return {};
   OCIRUN_TRY_ASSIGN(bundle::LifeRecord life, bundle::read_life(directory.descriptor()));
   life.started = time;

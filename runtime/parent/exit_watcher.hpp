@@ -8,7 +8,7 @@
 
 namespace ocirun::runtime {
 
-/// If the container records its end (bundle::records_exit), clones the process that waits for the
+/// If the container records its end (bundle::kRecordExit), clones the process that waits for the
 /// end of init, writes life.json, and ends. The process is outside of the container, has no open
 /// files but the state directory, a pidfd and the container's cgroup, and outlives the caller. If
 /// the container is deleted, the process ends without a record. Errors: those of clone(2); ESRCH:

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/config/landlock.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/capabilities.hpp"
+#include "linux/process/core_scheduling.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/landlock.hpp"
 #include "linux/process/lsm.hpp"
@@ -129,6 +131,10 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   OCIRUN_TRY_ASSIGN(const auto landlock, bundle::landlock_rules(config.annotations));
   if (landlock)
     OCIRUN_TRY(within(linux::check_landlock(*landlock), "/annotations/org.ocirun.landlock"));
+  if (bundle::is_true(config.annotations, bundle::kCoreScheduling).value_or(false) &&
+      linux::core_scheduling() == linux::CoreScheduling::kMissing)
+    return refuse("/annotations/{}: needs a kernel with CONFIG_SCHED_CORE (Linux 5.14)",
+                  bundle::kCoreScheduling);
   if (config.process) OCIRUN_TRY(warn_of_capabilities(*config.process, config.namespaces, log));
   if (config.intel_rdt) {
     OCIRUN_TRY_ASSIGN(host.resctrl, linux::find_resctrl());

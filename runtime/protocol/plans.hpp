@@ -118,6 +118,7 @@ struct ExecPlan {
   std::optional<cgroups::Cgroup::JoinHandles> late_cgroup;
   std::optional<linux::SeccompFilter> filter;
   std::optional<HostPath> host_root;  // the new root, for a container without mount namespace
+  std::optional<int> cookie_of;       // init, whose core scheduling cookie the stage takes
   bool new_keyring = true;
 };
 

@@ -131,7 +131,7 @@ bundle::StateDocument Container::state() const {
   bundle::StateDocument document = document_of(record_);
   document.status = status();
   document.pid = document.status == Status::kStopped ? 0 : record_.init_pid;
-  if (bundle::records_exit(record_.annotations).value_or(false))
+  if (bundle::is_true(record_.annotations, bundle::kRecordExit).value_or(false))
     if (auto life = bundle::read_life(directory_.descriptor()); life) document.life = *life;
   return document;
 }

@@ -57,10 +57,10 @@ BOOST_AUTO_TEST_CASE(a_damaged_life_is_an_error) {
 }
 
 BOOST_AUTO_TEST_CASE(the_annotation_is_true_or_false) {
-  BOOST_TEST(!must(records_exit({})));
-  BOOST_TEST(!must(records_exit({{kRecordExit, "false"}})));
-  BOOST_TEST(must(records_exit({{kRecordExit, "true"}})));
-  BOOST_TEST(!records_exit({{kRecordExit, "1"}}));
+  BOOST_TEST(!must(is_true({}, kRecordExit)));
+  BOOST_TEST(!must(is_true({{kRecordExit, "false"}}, kRecordExit)));
+  BOOST_TEST(must(is_true({{kRecordExit, "true"}}, kRecordExit)));
+  BOOST_TEST(!is_true({{kRecordExit, "1"}}, kRecordExit));
 }
 
 BOOST_AUTO_TEST_CASE(hooks_are_appended_and_long_errors_cut) {
