@@ -36,6 +36,7 @@ std::optional<int> stop_signal(const Annotations& annotations);
 inline constexpr char kRecordExit[] = "org.ocirun.record-exit";
 /// "true": no other process runs on a core's other threads (core_scheduling.hpp).
 inline constexpr char kCoreScheduling[] = "org.ocirun.core-scheduling";
+inline constexpr char kOwnPrefix[] = "org.ocirun.";
 /// Whether one of both has the value "true". Errors: the value is neither "true" nor "false".
 Result<bool> is_true(const Annotations& annotations, const char* name);
 

@@ -13,8 +13,6 @@ namespace {
 
 using linux::LandlockRules;
 
-constexpr std::string_view kPrefix = "org.ocirun.landlock.";
-
 Result<std::vector<std::string>> paths_of(std::string_view text) {
   std::vector<std::string> paths;
   for (const std::string_view path : linux::words(text, ':')) {
@@ -70,7 +68,7 @@ Result<void> refuse_replaceable(const LandlockRules& rules) {
           return refuse(
               "/annotations/{}{}: {:?}: lies below {:?}, which the program may change, and which "
               "allows more already: leave it out",
-              kPrefix, paths == &rules.readable ? "read" : "write", path, writable);
+              kLandlockPrefix, paths == &rules.readable ? "read" : "write", path, writable);
   return {};
 }
 
@@ -79,11 +77,12 @@ Result<void> refuse_replaceable(const LandlockRules& rules) {
 Result<std::optional<LandlockRules>> landlock_rules(
     const std::map<std::string, std::string>& annotations) {
   std::optional<LandlockRules> rules;
-  for (auto at = annotations.lower_bound(std::string(kPrefix));
-       at != annotations.end() && at->first.starts_with(kPrefix); ++at) {
+  for (auto at = annotations.lower_bound(std::string(kLandlockPrefix));
+       at != annotations.end() && at->first.starts_with(kLandlockPrefix); ++at) {
     if (!rules) rules.emplace();
-    OCIRUN_TRY(within(add(*rules, std::string_view(at->first).substr(kPrefix.size()), at->second),
-                      "/annotations/{}", at->first));
+    OCIRUN_TRY(
+        within(add(*rules, std::string_view(at->first).substr(kLandlockPrefix.size()), at->second),
+               "/annotations/{}", at->first));
   }
   if (rules) OCIRUN_TRY(refuse_replaceable(*rules));
   return rules;

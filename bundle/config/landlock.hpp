@@ -3,11 +3,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "linux/base/error.hpp"
 #include "linux/process/landlock.hpp"
 
 namespace ocirun::bundle {
+
+inline constexpr std::string_view kLandlockPrefix = "org.ocirun.landlock.";
 
 /// The rules of the annotations org.ocirun.landlock.read, .write (paths, separated by colons),
 /// .connect, .bind (TCP ports, separated by commas) and .scope ("signals", "sockets"). Nothing

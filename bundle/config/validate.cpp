@@ -253,6 +253,14 @@ void check_annotations(const Check& check) {  // T-7, T-8
   for (const char* name : {kRecordExit, kCoreScheduling})
     if (const auto asked = is_true(annotations, name); !asked)
       check.root().report().problem(asked.error().message());
+  for (auto at = annotations.lower_bound(kOwnPrefix);
+       at != annotations.end() && at->first.starts_with(kOwnPrefix); ++at)
+    if (at->first != kRecordExit && at->first != kCoreScheduling &&
+        !at->first.starts_with(kLandlockPrefix))
+      check.problem(fmt::format("/annotations/{}", at->first),
+                    "is no annotation of ocirun: these are {}, {}, {}read, .write, .connect, .bind "
+                    "and .scope",
+                    kRecordExit, kCoreScheduling, kLandlockPrefix);
   if (const auto file = image_annotation(annotations, kCriuConfig); file && !is_criu_config(*file))
     check.warning(fmt::format("/annotations/{}", kCriuConfig),
                   "{} is no absolute path: the annotation has no effect", in_quotes(*file));
