@@ -30,7 +30,7 @@ mounts_below_pins() { grep -c " $PINS" /proc/self/mountinfo || true; }
   equal "net:[$inode]" "$(ocirun run --bundle "$second_bundle" "$ID-second")"
   jq --arg pid "$PINS/pid" '(.linux.namespaces[] | select(.type == "pid")).path = $pid' "$BUNDLE/config.json" >"$second_bundle/config.json"
   run ocirun run --bundle "$second_bundle" "$ID-second"
-  exits 1 "the first process of the joined pid namespace has ended"
+  exits 1 "a pid namespace takes no new processes once its first process has ended"
   ocirun delete "$ID"
   equal 0 "$(mounts_below_pins)"
   [[ ! -e $PINS ]]

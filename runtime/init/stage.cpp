@@ -58,8 +58,8 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
     std::string reason = flags == 0 ? "" : linux::why_namespaces_are_refused(error, flags);
     if (error == ENOMEM && plan.config.namespaces.joins(NamespaceKind::kPid))
       reason =
-          "/linux/namespaces: the first process of the joined pid namespace has ended: such a "
-          "namespace takes no new processes";
+          "/linux/namespaces: a pid namespace takes no new processes once its first process has "
+          "ended: look whether that of the joined one runs";
     if (!reason.empty()) init.error().within(std::move(reason));
   }
   return within(std::move(init), "make the container's namespaces");
