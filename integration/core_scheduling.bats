@@ -42,6 +42,17 @@ needs_cookies() { [[ $(cookie_of 0) =~ ^[0-9]+$ ]] || skip "needs a kernel with 
   ocirun delete --force "$ID-third"
 }
 
+@test "a warning says so where the threads of the cores are switched off" {
+  local control=/sys/devices/system/cpu/smt/control
+  [[ -n ${OCIRUN_VM:-} && $(<$control) == on ]] || skip "switches threads of the machine off: only in a virtual machine whose cores have several"
+  config "$ASKED"
+  script 'exit 7'
+  echo off >$control
+  run ocirun run --bundle "$BUNDLE" "$ID"
+  echo on >$control
+  exits 7 "/annotations/org.ocirun.core-scheduling: has no effect, also later: the threads of the cores are switched off"
+}
+
 @test "where the kernel lacks core scheduling, the annotation is refused; where no core has several threads, there is nothing to do" {
   equal "$([[ $(cookie_of 0) == EINVAL ]] && echo false || echo true)" \
     "$(ocirun features | jq -r '.annotations["org.ocirun.core-scheduling"]')"

@@ -72,7 +72,7 @@ tells_status() { kernel_is 6 15; }
 
 @test "a value that is neither true nor false is refused; a create that fails leaves no process that waits" {
   refused '/annotations/org.ocirun.record-exit: "yes": must be "true" or "false"' '.annotations["org.ocirun.record-exit"] = "yes"'
-  refused '/annotations/org.ocirun.recordexit: is no annotation of ocirun: these are' '.annotations["org.ocirun.recordexit"] = "true"'
+  refused '/annotations/org.ocirun.recordexit: ocirun has no such annotation; it has' '.annotations["org.ocirun.recordexit"] = "true"'
   recording
   mkdir "$TMP/pid"
   run ocirun create --bundle "$BUNDLE" --pid-file "$TMP/pid" "$ID"

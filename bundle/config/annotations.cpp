@@ -30,4 +30,8 @@ Result<bool> is_true(const Annotations& annotations, const char* name) {
   return refuse("/annotations/{}: {:?}: must be \"true\" or \"false\"", name, found->second);
 }
 
+bool wants_core_scheduling(const Annotations& annotations) {
+  return is_true(annotations, kCoreScheduling).value_or(false);
+}
+
 }  // namespace ocirun::bundle

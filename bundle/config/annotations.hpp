@@ -9,7 +9,8 @@
 
 // The annotations of config.json that ocirun obeys. Other projects define them, and engines copy
 // them from images, so a value that makes no sense does not keep a container from running:
-// check_config() warns, and the annotation counts as not given. Two are ocirun's own.
+// check_config() warns, and the annotation counts as not given. An unknown name or value of those
+// below kOwnPrefix, which are ocirun's own, is an error.
 namespace ocirun::bundle {
 
 using Annotations = std::map<std::string, std::string>;
@@ -31,14 +32,16 @@ std::optional<int> parse_stop_signal(std::string_view text);
 /// The signal that the annotation kStopSignal names (T-7).
 std::optional<int> stop_signal(const Annotations& annotations);
 
-// ocirun's own annotations: a value that makes no sense is an error.
+inline constexpr char kOwnPrefix[] = "org.ocirun.";
 /// "true": a small process waits for the end of the container, and records it (life.hpp).
 inline constexpr char kRecordExit[] = "org.ocirun.record-exit";
-/// "true": no other process runs on a core's other threads (core_scheduling.hpp).
+/// "true": no process of another container runs on a core's other threads (core_scheduling.hpp).
 inline constexpr char kCoreScheduling[] = "org.ocirun.core-scheduling";
-inline constexpr char kOwnPrefix[] = "org.ocirun.";
-/// Whether one of both has the value "true". Errors: the value is neither "true" nor "false".
+/// Whether the annotation `name`, one of these two, is "true". Errors: the value is neither "true"
+/// nor "false".
 Result<bool> is_true(const Annotations& annotations, const char* name);
+/// Whether kCoreScheduling is "true"; false for a value that check_config() refuses.
+bool wants_core_scheduling(const Annotations& annotations);
 
 /// Whether the value of kCriuConfig can be used: "" asks for no file, as with runc.
 bool is_criu_config(std::string_view value);

@@ -258,7 +258,7 @@ void check_annotations(const Check& check) {  // T-7, T-8
     if (at->first != kRecordExit && at->first != kCoreScheduling &&
         !at->first.starts_with(kLandlockPrefix))
       check.problem(fmt::format("/annotations/{}", at->first),
-                    "is no annotation of ocirun: these are {}, {}, {}read, .write, .connect, .bind "
+                    "ocirun has no such annotation; it has {}, {}, {}read, .write, .connect, .bind "
                     "and .scope",
                     kRecordExit, kCoreScheduling, kLandlockPrefix);
   if (const auto file = image_annotation(annotations, kCriuConfig); file && !is_criu_config(*file))

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/config/annotations.hpp"
 #include "bundle/config/oci_version.hpp"
 #include "bundle/json/writer.hpp"
 #include "hooks/hook.hpp"
@@ -77,7 +78,7 @@ std::string features_text(Criu criu) {
   write_linux(out);
   out.key("annotations").begin_object();  // F-13: engines read these annotations
   out.member("io.github.seccomp.libseccomp.version", linux::libseccomp_version());
-  out.member("org.ocirun.core-scheduling",
+  out.member(kCoreScheduling,
              linux::core_scheduling() == linux::CoreScheduling::kMissing ? "false" : "true");
   out.member("org.ocirun.landlock.version", std::to_string(linux::landlock_version()));
   out.member("org.ocirun.sealed", linux::way_of_sealed_execution());

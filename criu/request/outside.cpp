@@ -85,7 +85,7 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
     reasons.emplace_back(
         "/annotations/org.ocirun.landlock: a container that Landlock restricts cannot be "
         "checkpointed or restored: criu does not save the rules");
-  if (bundle::is_true(config.annotations, bundle::kCoreScheduling).value_or(false))
+  if (bundle::wants_core_scheduling(config.annotations))
     reasons.push_back(
         fmt::format("/annotations/{}: a container with core scheduling cannot be checkpointed or "
                     "restored: criu "

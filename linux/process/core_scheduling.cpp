@@ -1,9 +1,12 @@
 #include "linux/process/core_scheduling.hpp"
 
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/prctl.h>
 
 #include <cerrno>
+
+#include "linux/base/syscalls.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -22,7 +25,10 @@ Result<void> change(unsigned long command, int pid, unsigned long scope) {
 CoreScheduling core_scheduling() {
   const auto own = core_cookie_of(0);
   if (own) return CoreScheduling::kThere;
-  return own.error().number() == ENODEV ? CoreScheduling::kNeedless : CoreScheduling::kMissing;
+  if (own.error().number() != ENODEV) return CoreScheduling::kMissing;
+  const auto control = sys::open("/sys/devices/system/cpu/smt/control", O_RDONLY | O_CLOEXEC);
+  const auto text = control ? sys::read_all(*control, 64) : std::unexpected(control.error());
+  return text && *text == "off\n" ? CoreScheduling::kOff : CoreScheduling::kNeedless;
 }
 
 Result<void> make_core_cookie() { return change(PR_SCHED_CORE_CREATE, 0, kProcess); }

@@ -12,6 +12,7 @@ namespace ocirun::linux {
 enum class CoreScheduling {
   kMissing,   // the kernel lacks CONFIG_SCHED_CORE
   kNeedless,  // no core has several threads
+  kOff,       // the further threads are switched off, and may be switched on again
   kThere
 };
 CoreScheduling core_scheduling();

@@ -190,8 +190,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   OCIRUN_TRY_ASSIGN(const auto cgroup, container.cgroup());
   OCIRUN_TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
-  if (bundle::is_true(config.annotations, bundle::kCoreScheduling).value_or(false))
-    plan.cookie_of = container.init().pid;
+  if (bundle::wants_core_scheduling(config.annotations)) plan.cookie_of = container.init().pid;
   if (config.seccomp) {  // S-13
     OCIRUN_TRY_ASSIGN(const std::string bytes, container.filter_bytes());
     OCIRUN_TRY_ASSIGN(plan.filter, linux::parse_filter_bytes(bytes));

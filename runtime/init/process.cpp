@@ -97,8 +97,7 @@ Result<void> ContainerProcess::set_attributes(linux::ProcfsOnDemand& procfs) {
   }
   if (process_->scheduler)
     OCIRUN_TRY(within(linux::set_scheduler(*process_->scheduler), "/process/scheduler"));
-  if (entrance_ == Entrance::kInit &&
-      bundle::is_true(config_.annotations, bundle::kCoreScheduling).value_or(false))
+  if (entrance_ == Entrance::kInit && bundle::wants_core_scheduling(config_.annotations))
     OCIRUN_TRY(within(linux::make_core_cookie(), "/annotations/{}", bundle::kCoreScheduling));
   if (process_->io_priority)
     OCIRUN_TRY(within(linux::set_io_priority(*process_->io_priority), "/process/ioPriority"));

@@ -176,9 +176,10 @@ void add_personality(Rows& rows, const Subject& subject) {
 }
 
 void add_core_scheduling(Rows& rows, const Subject& subject) {
-  if (!bundle::is_true(subject.config.annotations, bundle::kCoreScheduling).value_or(false)) return;
+  if (!bundle::wants_core_scheduling(subject.config.annotations)) return;
   const auto cookie = linux::core_cookie_of(subject.pid);
-  Row row{"/annotations/org.ocirun.core-scheduling", "a cookie", "", Verdict::kAsAsked};
+  Row row{fmt::format("/annotations/{}", bundle::kCoreScheduling), "a cookie", "",
+          Verdict::kAsAsked};
   if (cookie)
     row.found = *cookie == 0 ? "no cookie" : "a cookie";
   else

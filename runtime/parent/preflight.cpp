@@ -93,6 +93,19 @@ Result<void> check_security_modules(const bundle::Config& config, const Log& log
   return linux::check_lsm(process.apparmor_profile, process.selinux_label);
 }
 
+Result<void> check_core_scheduling(const Log& log) {
+  const linux::CoreScheduling there = linux::core_scheduling();
+  if (there == linux::CoreScheduling::kMissing)
+    return refuse("/annotations/{}: needs a kernel with CONFIG_SCHED_CORE (Linux 5.14)",
+                  bundle::kCoreScheduling);
+  if (there == linux::CoreScheduling::kOff)
+    log.warn(fmt::format(
+        "/annotations/{}: has no effect, also later: the threads of the cores are switched off "
+        "(/sys/devices/system/cpu/smt/control)",
+        bundle::kCoreScheduling));
+  return {};
+}
+
 }  // namespace
 
 Result<void> warn_of_capabilities(const bundle::Process& process,
@@ -131,10 +144,7 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   OCIRUN_TRY_ASSIGN(const auto landlock, bundle::landlock_rules(config.annotations));
   if (landlock)
     OCIRUN_TRY(within(linux::check_landlock(*landlock), "/annotations/org.ocirun.landlock"));
-  if (bundle::is_true(config.annotations, bundle::kCoreScheduling).value_or(false) &&
-      linux::core_scheduling() == linux::CoreScheduling::kMissing)
-    return refuse("/annotations/{}: needs a kernel with CONFIG_SCHED_CORE (Linux 5.14)",
-                  bundle::kCoreScheduling);
+  if (bundle::wants_core_scheduling(config.annotations)) OCIRUN_TRY(check_core_scheduling(log));
   if (config.process) OCIRUN_TRY(warn_of_capabilities(*config.process, config.namespaces, log));
   if (config.intel_rdt) {
     OCIRUN_TRY_ASSIGN(host.resctrl, linux::find_resctrl());
