@@ -239,7 +239,7 @@ answers() { [[ $(curl -s -m 2 http://127.0.0.1:18081/) == hello ]]; }
 @test "an adopted pod keeps its network: pasta goes on, and is started again when it ends" {
   needs_pasta
   container app 'mkdir /www; echo hello >/www/index.html; busybox httpd -f -p 18081 -h /www' 'ports: [{name: web, containerPort: 18081}]'
-  run_pod --detach --net pod
+  run_pod --detach --net pod --publish-all
   eventually answers
   local pasta
   pasta=$(jq .forwarder.pid "data/pods/$POD/pod.json")

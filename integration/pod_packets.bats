@@ -85,7 +85,7 @@ WITHOUT='runAsUser: 65534, runAsGroup: 65534, capabilities: {drop: [ALL]}'
 
 @test "while pasta starts again, and after it has, no packet arrives at the host's own addresses" {
   packet_pod "$WITH_FRAMES" "while :; do ip link set outside0 up; packets frames outside0 20000 192.0.2.9 2001:db8::9 127.0.0.1 ::1; done 2>/dev/null"
-  ocirun pod run --data "$TMP/data" --images images --detach --name "$POD" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  ocirun pod run --data "$TMP/data" --images images --detach --publish-all --name "$POD" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
   local pasta again=0
   for again in 1 2; do
     pasta=$(jq .forwarder.pid "data/pods/$POD/pod.json")
@@ -137,7 +137,7 @@ spec:
   containers:
     - {name: app, image: base, ports: [{containerPort: 18081}, {containerPort: 18081, protocol: UDP}], command: [packets, answer, "18081"]}
 END
-  ocirun pod run --data "$TMP/data" --images images --detach --name "$POD" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  ocirun pod run --data "$TMP/data" --images images --detach --publish-all --name "$POD" app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
   cat >ask.py <<'END'
 import socket, sys
 for question in sys.argv[1:]:

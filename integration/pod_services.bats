@@ -44,7 +44,7 @@ teardown() {
 }
 
 # runs [OPTION…]: runs app.yaml, detached, until all containers are ready.
-runs() { quietly pod run --images "$IMAGES" --grace 30 --detach --wait-ready=60 --name "$POD" "$@" app.yaml; }
+runs() { quietly pod run --images "$IMAGES" --grace 30 --detach --publish-all --wait-ready=60 --name "$POD" "$@" app.yaml; }
 
 # ends: stops the pod, whose containers end by themselves with status 0, and deletes it.
 ends() {

@@ -197,19 +197,19 @@ pod_unit() { run ocirun pod unit --images images --name "$POD" "$@"; }
 @test "unit -o writes the units, again too, and leaves files of others alone" {
   container app "$UP" 'ports: [{name: http, containerPort: 8080}, {name: admin, containerPort: 9090}]'
   mkdir units
-  pod_unit --activate --publish http=127.0.0.1:80 -o units app.yaml
+  pod_unit --activate --publish http=127.0.0.1:80 -P -o units app.yaml
   exits 0
   output_mentions "$TMP/units/ocirun-$POD@80.socket"
   equal "ocirun-$POD.service ocirun-$POD@80.service ocirun-$POD@80.socket ocirun-$POD@9090.service ocirun-$POD@9090.socket" "$(cd units && echo *)"
   grep -qxF ListenStream=127.0.0.1:80 "units/ocirun-$POD@80.socket"
   grep -qF -- '--publish=8080/tcp=127.' "units/ocirun-$POD.service"
-  equal 0 "$(grep -cF -- '--publish=http' "units/ocirun-$POD.service" || true)"
+  equal 0 "$(grep -cE -- '--publish=http|--publish-all' "units/ocirun-$POD.service" || true)"
   pod_unit -o units app.yaml
   exits 0
   equal 0 "$(grep -c StopWhenUnneeded "units/ocirun-$POD.service" || true)"
   echo "[Unit]" >"units/ocirun-$POD@80.socket"
   rm "units/ocirun-$POD.service"
-  pod_unit --activate --publish http=127.0.0.1:80 -o units app.yaml
+  pod_unit --activate --publish http=127.0.0.1:80 -P -o units app.yaml
   exits 1
   output_mentions "--output: ocirun-$POD@80.socket was not written by \`ocirun pod unit\`"
   [[ ! -e units/ocirun-$POD.service ]]

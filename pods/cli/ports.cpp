@@ -49,8 +49,8 @@ Result<Completed> completed_of(const RunRequest& request, const Arguments& argum
     if (!workload.problems.empty()) return refuse("{}", workload.problems.front());
   }
   OCIRUN_TRY_ASSIGN(network, read_network(arguments, workload));
-  OCIRUN_TRY_ASSIGN(const auto published, read_published_ports(arguments, network));
-  return complete(std::move(workload), std::move(given), {}, published, Audience::kRunning);
+  OCIRUN_TRY_ASSIGN(const Publishing publishing, read_publishing(arguments, network));
+  return complete(std::move(workload), std::move(given), {}, publishing, Audience::kRunning);
 }
 
 Result<PortsOfPod> ports_of_pod(const PodsDirectory& pods, PodView view, bool ordinary) {
@@ -99,8 +99,13 @@ std::string state_of(const PortsOfPod& pod) {
          "again";
 }
 
-std::string shown_host(const PortsOfPod& pod, const Forward& forward) {
+/// Where the port of the host is, "*:8080"; "-": no port of the host leads to the port of the pod.
+/// On the host's network each port of the pod is one of the host.
+std::string shown_host(const PortsOfPod& pod, const PodPort& port) {
+  const bool is_of_host = pod.network.kind == Net::kHost;
   if (pod.network.kind == Net::kNone || pod.network.kind == Net::kPath) return "-";
+  if (!port.is_open && !is_of_host) return "-";
+  const Forward& forward = port.forward;
   const bool is_six = forward.address.contains(':');
   return fmt::format("{}:{}",
                      forward.address.empty() ? "*"
@@ -116,7 +121,7 @@ std::string text_of_ports(const PortsOfPod& pod) {
   std::string text = fmt::format("{}: {}\n", name, linux::in_one_line(state_of(pod)));
   std::vector<Row> rows{{"HOST", "PORT", "PROTOCOL", "CONTAINER", "NAME"}};
   for (const PodPort& port : pod.ports)
-    rows.push_back({shown_host(pod, port.forward), fmt::format("{}", port.forward.pod_port),
+    rows.push_back({shown_host(pod, port), fmt::format("{}", port.forward.pod_port),
                     std::string(lower_name_of(port.forward.protocol)),
                     port.container == nullptr ? "-" : linux::in_one_line(port.container->name),
                     port.name.empty() ? "-" : linux::in_one_line(port.name)});
@@ -151,7 +156,7 @@ void write_ports(bundle::JsonWriter& out, const PortsOfPod& pod) {
   pod.forwarder == 0 ? out.null() : out.value(pod.forwarder);
   out.key("ports").begin_array();
   for (const PodPort& port : pod.ports) {
-    const bool has_host = shown_host(pod, port.forward) != "-";
+    const bool has_host = shown_host(pod, port) != "-";
     out.begin_object();
     text_or_null("hostAddress", port.forward.address);
     out.key("hostPort");
@@ -160,7 +165,7 @@ void write_ports(bundle::JsonWriter& out, const PortsOfPod& pod) {
         .member("protocol", lower_name_of(port.forward.protocol));
     text_or_null("container", port.container == nullptr ? "" : port.container->name);
     text_or_null("name", port.name);
-    out.member("forwarded", pod.forwarder != 0).end_object();
+    out.member("forwarded", pod.forwarder != 0 && port.is_open).end_object();
   }
   out.end_array().end_object();
 }

@@ -31,7 +31,7 @@ void show_unpacking(const std::string& image, const AddProgress& progress);
 Result<Settings> read_run_settings(const Arguments& arguments, const Caller& caller,
                                    const Workload& workload, const std::string& file);
 /// Completes the workload of `run` by the options. Errors: those of complete(); an option that
-/// read_given() or read_published_ports() refuses.
+/// read_given() or read_publishing() refuses.
 Result<Completed> complete_to_run(Workload workload, const Arguments& arguments,
                                   const Caller& caller, const Settings& settings,
                                   Audience audience = Audience::kThisMachine);
@@ -58,8 +58,8 @@ Result<void> check_name_of_set(const Settings& settings, const Workload& workloa
 
 /// The network of --net, else the one that a bundle asks for. Errors: another value.
 Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload);
-/// The values of --publish. Errors: another form; nobody forwards ports in the network `choice`.
-Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
-                                                    const NetworkChoice& choice);
+/// --publish and --publish-all. Errors: another form; nobody forwards ports in the network
+/// `choice`.
+Result<Publishing> read_publishing(const Arguments& arguments, const NetworkChoice& choice);
 
 }  // namespace ocirun::pods::cli

@@ -67,17 +67,19 @@ Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& w
   return choice;
 }
 
-Result<std::vector<Published>> read_published_ports(const Arguments& arguments,
-                                                    const NetworkChoice& choice) {
+Result<Publishing> read_publishing(const Arguments& arguments, const NetworkChoice& choice) {
   using Kind = NetworkChoice::Kind;
-  std::vector<Published> ports;
+  const bool is_forwarded = choice.kind != Kind::kNone && choice.kind != Kind::kPath;
+  const std::string_view net = choice.kind == Kind::kNone ? "none" : std::string_view(choice.path);
+  Publishing publishing{.ports = {}, .all = arguments.has("publish-all")};
   for (const std::string& text : arguments.values("publish")) {
-    OCIRUN_TRY_ASSIGN(ports.emplace_back(), read_published(text));
-    if (choice.kind == Kind::kNone || choice.kind == Kind::kPath)
-      return refuse("--publish {}: nobody would forward the port with --net {}", text,
-                    choice.kind == Kind::kNone ? "none" : choice.path);
+    OCIRUN_TRY_ASSIGN(publishing.ports.emplace_back(), read_published(text));
+    if (!is_forwarded)
+      return refuse("--publish {}: nobody would forward the port with --net {}", text, net);
   }
-  return ports;
+  if (publishing.all && !is_forwarded)
+    return refuse("--publish-all: nobody would forward the ports with --net {}", net);
+  return publishing;
 }
 
 namespace {
@@ -208,8 +210,8 @@ Result<Completed> complete_to_run(Workload workload, const Arguments& arguments,
                                   Audience audience) {
   OCIRUN_TRY_ASSIGN(Given given, read_given(arguments));
   given.pulling.is_ordinary = caller.is_ordinary;
-  OCIRUN_TRY_ASSIGN(const auto published, read_published_ports(arguments, settings.network));
-  return complete(std::move(workload), std::move(given), settings.data, published, audience);
+  OCIRUN_TRY_ASSIGN(const Publishing publishing, read_publishing(arguments, settings.network));
+  return complete(std::move(workload), std::move(given), settings.data, publishing, audience);
 }
 
 Result<RunRequest> request_of(const Arguments& arguments, const Caller& caller,

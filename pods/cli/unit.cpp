@@ -110,8 +110,9 @@ Result<std::vector<std::string>> words_of_service(
   OCIRUN_TRY_ASSIGN(const std::string data, paths.add(data_of(arguments).string()));
   words.push_back("--data=" + data);
   for (const Option& option : kUnitOptions) {
-    const bool is_replaced = std::ranges::find(kReplaced, option.name) != std::end(kReplaced) ||
-                             (option.name == "publish" && arguments.has("activate"));
+    const bool is_replaced =
+        std::ranges::find(kReplaced, option.name) != std::end(kReplaced) ||
+        (arguments.has("activate") && (option.name == "publish" || option.name == "publish-all"));
     if (is_replaced) continue;
     for (const std::string& value : arguments.values(option.name)) {
       OCIRUN_TRY_ASSIGN(const std::string absolute,
@@ -160,7 +161,8 @@ std::string path_of_proxy() {
 Result<void> add_entries(UnitPlan& plan, std::vector<std::string>& words,
                          const Arguments& arguments, const Settings& settings, const Pod& pod) {
   OCIRUN_TRY_ASSIGN(plan.idle, read_idle(arguments));
-  const std::vector<Forward> forwards = forwards_of(pod);
+  std::vector<Forward> forwards = forwards_of(pod);
+  if (forwards.empty()) forwards = closed_ports(pod);  // --activate asks for ports of the host
   OCIRUN_TRY_ASSIGN(plan.entries, within(read_entries(settings, forwards), "--activate"));
   plan.proxy = path_of_proxy();
   for (std::size_t i = 0; i < plan.entries.size(); ++i)

@@ -155,7 +155,7 @@ void write_host_port(std::string_view name, std::uint16_t number, std::string_vi
 }
 
 /// Each port of the host with the port of the pod that it leads to.
-void write_ports(const Pod& pod, const Reified& reified, JsonWriter& out) {
+void write_ports(const Pod& pod, JsonWriter& out) {
   std::vector<const Port*> of_apps;
   for (const Container& container : pod.containers)
     for (const Port& port : container.ports) of_apps.push_back(&port);
@@ -167,8 +167,6 @@ void write_ports(const Pod& pod, const Reified& reified, JsonWriter& out) {
                                                     : nullptr;
     write_host_port(host.name, host.number, host.address, pod_port, out);
   }
-  if (pod.host_ports.empty() && reified.forwards_app_ports)
-    for (const Port* port : of_apps) write_host_port(port->name, port->number, "", port, out);
   out.end_array();
 }
 
@@ -205,7 +203,7 @@ std::string pod_manifest(const Workload& workload, const Reified& reified) {
   write_volumes(pod, reified, out);
   copy_member(written, "isolators", out);
   write_named_values("annotations", ac_names(bundle_annotations(pod)), out);
-  write_ports(pod, reified, out);
+  write_ports(pod, out);
   for (const std::string_view key : {"userAnnotations", "userLabels"})
     copy_member(written, key, out);
   out.end_object();

@@ -32,8 +32,6 @@ struct GivenVolume {
 struct Reified {
   std::vector<ReifiedApp> apps;
   std::vector<GivenVolume> volumes;
-  bool forwards_app_ports =
-      false;  // if the document has no `ports`: port N of the host leads to port N of an app
 };
 
 /// "sha256-HEX", as App Containers write a digest.
@@ -57,8 +55,8 @@ std::vector<Resource> resources_of(const Workload& workload, const Reified& reif
 /// Container pod; an app sets AC_METADATA_URL, which only the service may set.
 Result<void> check_metadata(const Workload& workload);
 
-/// Collects the facts about a pod whose bundles are ready, without forwards_app_ports, which the
-/// caller sets. The containers, images and `given` must outlive the result.
+/// Collects the facts about a pod whose bundles are ready. The containers, images and `given` must
+/// outlive the result.
 Result<Reified> reify(std::span<const ReadyContainer> containers,
                       const std::map<const Container*, StoredImage>& images, const Given& given);
 

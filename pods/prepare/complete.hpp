@@ -24,7 +24,7 @@ class Completed {
 
  private:
   friend Result<Completed> complete(Workload workload, Given given, const HostPath& data,
-                                    const std::vector<Published>& published, Audience audience);
+                                    const Publishing& publishing, Audience audience);
   Completed(Workload workload, Given given)
       : workload_(std::move(workload)), given_(std::move(given)) {}
 
@@ -33,11 +33,11 @@ class Completed {
 };
 
 /// Completes a workload without problems. If it will run on this machine, gives its volume claims
-/// directories below `data`, the directory of --data. Applies `given`, and then `published`,
+/// directories below `data`, the directory of --data. Applies `given`, and then `publishing`,
 /// because --publish names a port as --port has set it. Unless the workload runs already, checks
 /// that the options give everything that the document names. Errors: those of keep_claims(),
 /// replace_parts(), publish() and check_given().
 Result<Completed> complete(Workload workload, Given given, const HostPath& data,
-                           const std::vector<Published>& published, Audience audience);
+                           const Publishing& publishing, Audience audience);
 
 }  // namespace ocirun::pods

@@ -272,8 +272,7 @@ std::vector<std::uint16_t> Launching::ports_of_apps() const {
 }
 
 Result<void> Launching::start_metadata() {
-  OCIRUN_TRY_ASSIGN(Reified reified, reify(ready_, pod_.images.of, pod_.completed.given()));
-  reified.forwards_app_ports = !pod_.network.forwards.empty();
+  OCIRUN_TRY_ASSIGN(const Reified reified, reify(ready_, pod_.images.of, pod_.completed.given()));
   OCIRUN_TRY_ASSIGN(
       record_.metadata,
       metadata_->start(resources_of(pod_.completed.workload(), reified, metadata_->uuid()),

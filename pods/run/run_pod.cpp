@@ -59,8 +59,8 @@ Result<void> check_ports(const Completed& completed, const NetworkPlan& network,
   };
   for (const Forward& forward : network.forwards) OCIRUN_TRY(check(forward));
   if (network.visible() != Network::kHost || !warn) return {};
-  for (const Forward& forward : forwards_of(completed.pod()))
-    if (const auto checked = check(forward); !checked) warn(checked.error().message());
+  for (const PodPort& port : ports_of(completed.pod()))
+    if (const auto checked = check(port.forward); !checked) warn(checked.error().message());
   return {};
 }
 

@@ -46,14 +46,44 @@ HostPort host_port(const std::string& address, std::uint16_t number, const Port&
   return {.name = {}, .number = number, .address = address, .pod_port = port, .place = port.place};
 }
 
+/// The one of `ports`, all of which have a `pod_port`, that is this port of the host.
+const HostPort* find_same(const std::vector<HostPort>& ports, std::uint16_t number,
+                          Protocol protocol) {
+  const auto found = std::ranges::find_if(ports, [&](const HostPort& port) {
+    return port.number == number && port.pod_port->protocol == protocol;
+  });
+  return found == ports.end() ? nullptr : &*found;
+}
+
+bool leads_to(const HostPort& port, const Forward& forward) {
+  return port.pod_port->number == forward.pod_port && port.pod_port->protocol == forward.protocol;
+}
+
+/// The value for [ADDRESS:]HOSTPORT:PORT[/PROTOCOL], or for PORT[/PROTOCOL] alone; "" for another
+/// text.
+std::string translated(std::string_view text) {
+  std::string_view protocol = text;
+  const std::string_view ports = linux::cut(protocol, '/');
+  const std::size_t colon = ports.rfind(':');
+  const std::string_view port = ports.substr(colon == std::string_view::npos ? 0 : colon + 1);
+  const std::string_view host = ports.substr(0, colon);
+  const bool is_known = protocol.empty() || protocol == "tcp" || protocol == "udp";
+  if (text.contains('=') || !number_of_port(port) || !is_known) return "";
+  std::string value = fmt::format("{}{}={}", port, protocol == "udp" ? "/udp" : "", host);
+  return read_published(value) ? value : "";
+}
+
 }  // namespace
 
 Result<Published> read_published(std::string_view text) {
   const auto bad = [text] {
-    return refuse(
-        "--publish {}: must have the form PORT=HOSTPORT or PORT=ADDRESS:HOSTPORT, with an address "
-        "of IPv4, or of IPv6 in brackets",
-        text);
+    const std::string value = translated(text);
+    return value.empty()
+               ? refuse(
+                     "--publish {}: must have the form PORT=HOSTPORT or PORT=ADDRESS:HOSTPORT, "
+                     "with an address of IPv4, or of IPv6 in brackets",
+                     text)
+               : refuse("--publish {}: the port of the pod comes first: --publish {}", text, value);
   };
   std::string_view host = text;
   Published published{.port = std::string(linux::cut(host, '=')), .address = {}};
@@ -73,36 +103,40 @@ Result<Published> read_published(std::string_view text) {
   return published;
 }
 
-Result<void> publish(const std::vector<Published>& published, Pod& pod) {
-  if (published.empty()) return {};
-  const std::vector<Forward> of_document = forwards_of(pod);
-  std::vector<HostPort> chosen;
-  for (const Published& wish : published) {
+Result<void> publish(const Publishing& publishing, Pod& pod) {
+  std::vector<HostPort> ports;
+  for (const Published& wish : publishing.ports) {
     OCIRUN_TRY_ASSIGN(const Port port, port_of(pod, wish.port));
-    if (std::ranges::any_of(chosen, [&](const HostPort& other) {
-          return other.number == wish.host_port && other.pod_port->protocol == port.protocol;
-        }))
+    if (find_same(ports, wish.host_port, port.protocol) != nullptr)
       return refuse(
           "--publish {}: port {} of the host is given twice, and pasta can open a port only once: "
           "at one address, or without an address at all of them",
           wish.port, wish.host_port);
-    chosen.push_back(host_port(wish.address, wish.host_port, port));
+    ports.push_back(host_port(wish.address, wish.host_port, port));
   }
-  const auto is_chosen = [&](const Forward& forward) {
-    return std::ranges::any_of(chosen, [&](const HostPort& own) {
-      return own.pod_port->number == forward.pod_port && own.pod_port->protocol == forward.protocol;
-    });
+  const std::vector<HostPort> chosen = ports;
+  const auto add_all = [&](const std::vector<Forward>& forwards) -> Result<void> {
+    const std::vector<HostPort> before = ports;
+    for (const Forward& forward : forwards) {
+      if (std::ranges::any_of(chosen, [&](const HostPort& own) { return leads_to(own, forward); }))
+        continue;
+      if (const HostPort* other = find_same(before, forward.host_port, forward.protocol))
+        return refuse(
+            "port {} of the host cannot lead to the ports {} and {} of the pod: --publish "
+            "PORT=HOSTPORT gives one of them another port of the host",
+            forward.host_port, other->pod_port->number, forward.pod_port);
+      ports.push_back(host_port(forward.address, forward.host_port,
+                                {.name = {},
+                                 .number = forward.pod_port,
+                                 .protocol = forward.protocol,
+                                 .place = forward.place}));
+    }
+    return {};
   };
-  std::vector<HostPort> others;
-  for (const Forward& forward : of_document)
-    if (!is_chosen(forward))
-      others.push_back(host_port(forward.address, forward.host_port,
-                                 {.name = {},
-                                  .number = forward.pod_port,
-                                  .protocol = forward.protocol,
-                                  .place = forward.place}));
-  chosen.insert(chosen.end(), others.begin(), others.end());
-  pod.host_ports = std::move(chosen);
+  if (chosen.empty() && !publishing.all) return {};
+  OCIRUN_TRY(add_all(forwards_of(pod)));
+  if (publishing.all) OCIRUN_TRY(add_all(closed_ports(pod)));
+  pod.host_ports = std::move(ports);
   return {};
 }
 
@@ -119,22 +153,29 @@ std::vector<Forward> forwards_of(const Pod& pod) {
     if (port != nullptr)
       forwards.push_back({host.address, host.number, port->number, port->protocol, host.place});
   }
-  if (!pod.host_ports.empty()) return forwards;
-  for (const Container& container : pod.containers)
-    for (const Port& port : container.ports) {
-      Forward forward{"", port.number, port.number, port.protocol, port.place};
-      // A document only tells of ports. Two containers may name the same port, and either opens it.
-      if (std::ranges::find(forwards, forward) == forwards.end())
-        forwards.push_back(std::move(forward));
-    }
   return forwards;
+}
+
+std::vector<Forward> closed_ports(const Pod& pod) {
+  const std::vector<Forward> open = forwards_of(pod);
+  std::vector<Forward> closed;
+  const auto has = [](const std::vector<Forward>& forwards, const Port& port) {
+    return std::ranges::any_of(forwards, [&](const Forward& forward) {
+      return forward.pod_port == port.number && forward.protocol == port.protocol;
+    });
+  };
+  for (const Container& container : pod.containers)
+    for (const Port& port : container.ports)
+      if (!has(open, port) && !has(closed, port))
+        closed.push_back({"", port.number, port.number, port.protocol, port.place});
+  return closed;
 }
 
 std::vector<PodPort> ports_of(const Pod& pod) {
   std::vector<PodPort> ports;
-  for (Forward& forward : forwards_of(pod)) {
-    PodPort& found = ports.emplace_back(
-        PodPort{.forward = std::move(forward), .container = nullptr, .name = {}});
+  const auto add = [&](Forward forward, bool is_open) {
+    PodPort& found = ports.emplace_back(PodPort{
+        .forward = std::move(forward), .is_open = is_open, .container = nullptr, .name = {}});
     for (const Container& container : pod.containers)
       for (const Port& port : container.ports)
         if (found.container == nullptr && port.number == found.forward.pod_port &&
@@ -142,7 +183,9 @@ std::vector<PodPort> ports_of(const Pod& pod) {
           found.container = &container;
           found.name = port.name;
         }
-  }
+  };
+  for (const Forward& forward : forwards_of(pod)) add(forward, true);
+  for (const Forward& forward : closed_ports(pod)) add(forward, false);
   return ports;
 }
 

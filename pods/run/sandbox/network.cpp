@@ -1,6 +1,7 @@
 #include "pods/run/sandbox/network.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -23,6 +24,22 @@ Result<void> check_unmoved(const std::vector<Forward>& forwards) {
           "network of the pod's own (--net pod)",
           forward.host_port, forward.pod_port);
   return {};
+}
+
+/// "no port of the host leads to the ports 8080, 53/udp of the pod: ..."; "" if a port of the pod
+/// is open, so that somebody has chosen.
+std::string closed_warning(const NetworkPlan& plan, const Pod& pod) {
+  const std::vector<Forward> closed = closed_ports(pod);
+  if (closed.empty() || !plan.forwards.empty()) return "";
+  std::vector<std::string> ports;
+  for (const Forward& forward : closed)
+    ports.push_back(
+        fmt::format("{}{}", forward.pod_port, forward.protocol == Protocol::kUdp ? "/udp" : ""));
+  const bool is_one = ports.size() == 1;
+  return fmt::format(
+      "no port of the host leads to the port{} {} of the pod: --publish {}=HOSTPORT opens {}, "
+      "--publish-all each port at the same number",
+      is_one ? "" : "s", fmt::join(ports, ", "), ports.front(), is_one ? "it" : "one");
 }
 
 /// Why pasta cannot connect a network; "" if it can.
@@ -69,7 +86,12 @@ Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
   }
   plan.pasta = linux::find_program("pasta");
   const std::string reason = why_not_connected(plan.pasta);
-  if (reason.empty()) return plan;
+  if (reason.empty()) {
+    std::string closed =
+        plan.shared.empty() ? closed_warning(plan, pod) : "";  // others may reach it
+    if (!closed.empty()) plan.warnings.push_back(std::move(closed));
+    return plan;
+  }
   plan.pasta.clear();
   if (choice.kind != Choice::kDefault || !plan.forwards.empty())
     return refuse(

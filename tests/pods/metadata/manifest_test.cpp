@@ -153,8 +153,6 @@ BOOST_AUTO_TEST_CASE(ports_of_the_host_are_shown_with_the_ports_that_they_lead_t
   BOOST_TEST(manifest().at("ports/0/podPort/port") == "21");  // by the name of the app's port
   workload.pod.host_ports.clear();
   BOOST_TEST(manifest().at("ports/0") == "(none)");
-  reified.forwards_app_ports = true;
-  BOOST_TEST(manifest().at("ports/0/hostPort") == "21");
 }
 
 BOOST_AUTO_TEST_CASE(the_image_manifest_is_derived_from_the_configuration_of_the_image) {  // AC-22

@@ -31,8 +31,8 @@ spec:
 )";
 
 Result<Completed> completed(const char* text, Given given, Audience audience,
-                            const std::vector<Published>& published = {}) {
-  return complete(read_workload("f", text), std::move(given), HostPath("/data"), published,
+                            const Publishing& publishing = {}) {
+  return complete(read_workload("f", text), std::move(given), HostPath("/data"), publishing,
                   audience);
 }
 
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_published_port_is_the_one_that_an_option_has_moved) {
   Given given;
   given.port = 9000;
   const Completed made = must(completed(kService, std::move(given), Audience::kThisMachine,
-                                        {must(read_published("http1=80"))}));
+                                        {.ports = {must(read_published("http1=80"))}}));
   BOOST_TEST(made.pod().host_ports.at(0).pod_port->number == 9000);
 }
 

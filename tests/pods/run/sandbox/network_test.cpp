@@ -45,15 +45,27 @@ struct NetworkScene {
 
 BOOST_FIXTURE_TEST_SUITE(networks_of_pods, NetworkScene)
 
-BOOST_AUTO_TEST_CASE(each_port_of_a_container_has_the_same_number_on_the_host) {
-  const auto forwards = forwards_of(pod);
-  BOOST_TEST((forwards ==
+BOOST_AUTO_TEST_CASE(a_port_of_a_container_opens_no_port_of_the_host_and_is_closed) {
+  BOOST_TEST(forwards_of(pod).empty());
+  BOOST_TEST((closed_ports(pod) ==
               std::vector<Forward>{{"", 80, 80, Protocol::kTcp}, {"", 53, 53, Protocol::kUdp}}));
   pod.containers.emplace_back();
   pod.containers[1].ports = {port("", 53)};  // another protocol
-  BOOST_TEST(forwards_of(pod).size() == 3u);
+  BOOST_TEST(closed_ports(pod).size() == 3u);
   pod.containers[1].ports = {port("", 80)};
-  BOOST_TEST(forwards_of(pod).size() == 2u);  // one of the two opens it
+  BOOST_TEST(closed_ports(pod).size() == 2u);  // one of the two opens it
+  pod.host_ports = {host_port("web", 8080)};
+  BOOST_TEST((closed_ports(pod) == std::vector<Forward>{{"", 53, 53, Protocol::kUdp}}));
+}
+
+BOOST_AUTO_TEST_CASE(closed_ports_are_told_unless_somebody_has_chosen_the_open_ports) {
+  BOOST_REQUIRE(must(plan(Choice::kPod)).warnings.size() == 1u);
+  BOOST_TEST(must(plan(Choice::kPod)).warnings[0] ==
+             "no port of the host leads to the ports 80, 53/udp of the pod: --publish 80=HOSTPORT "
+             "opens one, --publish-all each port at the same number");
+  BOOST_TEST(must(plan_network(pod, {.kind = Choice::kPod, .shared = "shop"})).warnings.empty());
+  pod.host_ports = {host_port("web", 8080)};
+  BOOST_TEST(must(plan(Choice::kPod)).warnings.empty());
 }
 
 BOOST_AUTO_TEST_CASE(ports_that_the_document_maps_are_forwarded_and_no_others) {  // AC-20
@@ -64,6 +76,7 @@ BOOST_AUTO_TEST_CASE(ports_that_the_document_maps_are_forwarded_and_no_others) {
 }
 
 BOOST_AUTO_TEST_CASE(pasta_connects_a_network_of_the_pods_own) {
+  must(publish({.ports = {}, .all = true}, pod));
   for (const Choice kind : {Choice::kDefault, Choice::kPod}) {
     const NetworkPlan plan = must(this->plan(kind));
     BOOST_TEST((plan.own_network && plan.pasta == scratch / "pasta"));
@@ -81,6 +94,7 @@ BOOST_AUTO_TEST_CASE(on_the_hosts_network_a_port_cannot_be_moved) {
 }
 
 BOOST_AUTO_TEST_CASE(what_nobody_forwards_is_told) {
+  must(publish({.ports = {}, .all = true}, pod));
   const NetworkPlan none = must(plan(Choice::kNone));
   BOOST_TEST((none.own_network && none.forwards.empty() && none.pasta.empty()));
   BOOST_TEST(none.warnings.size() == 1u);
@@ -89,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_forwards_is_told) {
   BOOST_TEST(other.warnings.size() == 1u);
   BOOST_TEST((other.visible() == Network::kOwn));
   BOOST_TEST(must_fail(plan(Choice::kPath, scratch / "absent")).starts_with("--net: open "));
-  pod.containers[0].ports.clear();
+  pod.host_ports.clear();
   BOOST_TEST(must(plan(Choice::kNone)).warnings.empty());
 }
 
@@ -99,9 +113,10 @@ BOOST_AUTO_TEST_CASE(without_pasta_ports_are_an_error_and_a_loopback_device_a_wa
     BOOST_TEST_MESSAGE("skipped: pasta is where programs for root are");
     return;
   }
+  must(publish({.ports = {}, .all = true}, pod));
   for (const Choice kind : {Choice::kDefault, Choice::kPod})
     BOOST_TEST(must_fail(plan(kind)).starts_with("the pod's network needs the program pasta"));
-  pod.containers[0].ports.clear();
+  pod.host_ports.clear();
   BOOST_TEST(must(plan(Choice::kDefault)).warnings.size() == 1u);
   BOOST_TEST(!plan(Choice::kPod));
 }
