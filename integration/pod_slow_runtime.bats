@@ -86,7 +86,7 @@ print(max(int((b - a).total_seconds() * 1000) for a, b in zip(times, times[1:]))
   local supervisor=$!
   eventually test -e in-create
   kill "$supervisor"
-  reaches .reason "is being stopped"
+  reaches .status stopping
   kill "$supervisor"
   wait "$supervisor" || true
   equal "" "$(pod_names)"

@@ -151,7 +151,7 @@ void write_ports(bundle::JsonWriter& out, const PortsOfPod& pod) {
     text.empty() ? out.null() : out.value(text);
   };
   out.begin_object().member("name", pod.view.record.name);
-  out.member("status", name_of(pod.view.record.status)).member("net", word_of(pod.network));
+  out.member("status", shown_status(pod.view.record)).member("net", word_of(pod.network));
   out.key("forwarder");
   pod.forwarder == 0 ? out.null() : out.value(pod.forwarder);
   out.key("ports").begin_array();

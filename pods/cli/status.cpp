@@ -6,6 +6,7 @@
 #include "linux/base/text.hpp"
 #include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
+#include "pods/run/logs/line.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -32,6 +33,7 @@ void write_container(bundle::JsonWriter& out, const ContainerRecord& container) 
   out.member("oomKilled", container.oom_killed).member("oomKills", container.oom_kills);
   text_or_null("startedAt", container.started_at);
   text_or_null("finishedAt", container.finished_at);
+  text_or_null("nextStart", container.next_start);
   text_or_null("reason", container.reason);
   out.end_object();
 }
@@ -39,7 +41,7 @@ void write_container(bundle::JsonWriter& out, const ContainerRecord& container) 
 void write_pod(bundle::JsonWriter& out, const PodView& view) {
   const PodRecord& record = view.record;
   out.begin_object().member("name", record.name).member("kind", record.kind);
-  out.member("status", name_of(record.status)).key("supervisor");
+  out.member("status", shown_status(record)).key("supervisor");
   view.is_supervised ? out.value(record.supervisor.pid) : out.null();
   out.key("reason");
   record.reason.empty() ? out.null() : out.value(record.reason);
@@ -64,6 +66,47 @@ std::string json_of(const std::vector<PodView>& views, bool is_list) {
   return std::move(out).take() + "\n";
 }
 
+/// Why a container does not run or is not ready, when it starts again, and how many of its
+/// processes had too little memory.
+std::string reason_of(const ContainerRecord& container) {
+  std::string reason = container.reason;
+  const auto add = [&](const std::string& fact) {
+    reason += fmt::format("{}{}", reason.empty() ? "" : "; ", fact);
+  };
+  if (const auto next = parse_time(container.next_start)) {
+    const std::int64_t seconds = seconds_until(*next);
+    add(seconds == 0 ? "starts again now" : fmt::format("starts again in {} s", seconds));
+  }
+  if (container.oom_kills != 0)
+    add(fmt::format("{} out-of-memory kill{}", container.oom_kills,
+                    container.oom_kills == 1 ? "" : "s"));
+  return reason;
+}
+
+/// Why a pod is not well: "CONTAINER: REASON" if a container is the cause, without its place in the
+/// document.
+std::string reason_of(const PodRecord& pod) {
+  for (const ContainerRecord& container : pod.containers) {
+    const bool is_cause = pod.reason.empty() ? !container.is_init && !container.ready
+                                             : pod.reason.ends_with(container.reason);
+    if (is_cause && !container.reason.empty())
+      return fmt::format("{}: {}", container.name, reason_of(container));
+  }
+  return pod.reason;
+}
+
+/// The text in one line of at most 80 bytes; "..." stands for its rest.
+std::string shortened(std::string_view reason) {
+  constexpr std::size_t kMost = 80;
+  constexpr std::string_view kRest = "...";
+  std::string text = linux::in_one_line(reason);
+  if (text.size() <= kMost) return text;
+  std::size_t size = kMost - kRest.size();
+  const auto continues = [&](std::size_t at) { return (text[at] & 0xC0) == 0x80; };  // in UTF-8
+  while (size > 0 && continues(size)) --size;
+  return text.substr(0, size) + std::string(kRest);
+}
+
 std::string list_of_pods(const std::vector<PodView>& views) {
   std::vector<Row> rows{{"POD", "STATUS", "READY", "RESTARTS", "KIND", "REASON"}};
   for (const PodView& view : views) {
@@ -74,24 +117,16 @@ std::string list_of_pods(const std::vector<PodView>& views) {
       ready += container.ready ? 1 : 0;
       restarts += container.restarts;
     }
-    rows.push_back({view.record.name, std::string(name_of(view.record.status)),
+    rows.push_back({view.record.name, std::string(shown_status(view.record)),
                     fmt::format("{}/{}", ready, count), fmt::format("{}", restarts),
-                    view.record.kind, linux::in_one_line(view.record.reason)});
+                    view.record.kind, shortened(reason_of(view.record))});
   }
   return text_table(rows);
 }
 
-std::string reason_of(const ContainerRecord& container) {
-  std::string reason = linux::in_one_line(container.reason);
-  if (container.oom_kills != 0)
-    reason += fmt::format("{}{} out-of-memory kill{}", reason.empty() ? "" : "; ",
-                          container.oom_kills, container.oom_kills == 1 ? "" : "s");
-  return reason;
-}
-
 std::string details_of(const PodView& view) {
   const PodRecord& record = view.record;
-  std::string text = fmt::format("{}: {}, {}", record.name, record.kind, name_of(record.status));
+  std::string text = fmt::format("{}: {}, {}", record.name, record.kind, shown_status(record));
   if (view.is_supervised) text += fmt::format(", supervised by process {}", record.supervisor.pid);
   if (!view.network.name.empty())
     text += fmt::format(", in the network {} as {}", view.network.name,
@@ -107,7 +142,7 @@ std::string details_of(const PodView& view) {
                     fmt::format("{}", container.restarts),
                     container.pid == 0 ? "-" : fmt::format("{}", container.pid),
                     container.exit_code ? fmt::format("{}", *container.exit_code) : "-",
-                    reason_of(container)});
+                    shortened(reason_of(container))});
   return text + "\n" + text_table(rows);
 }
 

@@ -10,10 +10,27 @@
 #include <csignal>
 
 #include "linux/base/file_io.hpp"
+#include "linux/base/text.hpp"
 #include "linux/programs/child_call.hpp"
 #include "linux/sealed/own_program.hpp"
 
 namespace ocirun::pods {
+
+std::string failure_text(std::string_view said, std::string_view end) {
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  if (said.empty()) return std::string(end);
+  const auto words = linux::words(end);
+  const std::string_view program = words.front().substr(words.front().rfind('/') + 1);
+  const std::string name = fmt::format("{}: ", program);
+  const std::string command = words.size() > 1 ? fmt::format("{} ", words[1]) : name;
+  if (said.starts_with(name)) {
+    said.remove_prefix(name.size());
+    const std::size_t colon = said.find(": ");
+    const bool has_command = said.starts_with(command) && colon != std::string_view::npos;
+    if (has_command) said.remove_prefix(colon + 2);
+  }
+  return fmt::format("{} ({})", said, end);
+}
 
 Result<Command> Command::run(std::span<const std::string> words, std::string what) {
   OCIRUN_TRY_ASSIGN(linux::Pipe output, within(linux::make_pipe(), what));
@@ -83,7 +100,7 @@ Result<void> Command::outcome(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   if (is_call_ && !said.empty()) return std::unexpected(linux::parse_error_lines(said, what_));
   const std::string end = killed_.empty() ? linux::describe_end(status) : killed_;
-  return refuse("{} {}{}{}", what_, end, said.empty() ? "" : ": ", said);
+  return refuse("{}", failure_text(said, fmt::format("{} {}", what_, end)));
 }
 
 Result<std::string> Command::await() {

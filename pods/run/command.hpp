@@ -14,6 +14,11 @@
 
 namespace ocirun::pods {
 
+/// Tells of a program that has failed. Begins with the text that the program has written to stderr,
+/// without its name and its command, and `end`, "/usr/bin/ocirun create exited with status 1",
+/// follows in parentheses. Without a text the result is `end`.
+std::string failure_text(std::string_view said, std::string_view end);
+
 /// A child process of the supervisor that does a step for it. The supervisor waits for no step: it
 /// watches add_wanted(), and calls outcome() when it has reaped pid().
 class Command {

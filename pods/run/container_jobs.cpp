@@ -35,7 +35,10 @@ Result<bool> ContainerRun::begin(Job job) {
   job_ = job;
   is_abandoned_ = false;
   owner_.reset();
-  if (job == Job::kMake) ++record_.restarts;
+  if (job == Job::kMake) {
+    ++record_.restarts;
+    record_.next_start.clear();
+  }
   if (job == Job::kMake && !ready_.root) return false;
   if (job == Job::kRemove) {
     // A signal on its way must not reach the next container of this id.
@@ -179,12 +182,12 @@ Result<void> ContainerRun::finish_create(int status) {
 /// document, and records the exit code that a shell would have.
 Error ContainerRun::explain_create(const Error& error) {
   const std::string said = output_.take_error();
-  const std::string all = fmt::format("{}{}{}", error.message(), said.empty() ? "" : ": ", said);
+  const std::string all = failure_text(said, error.message());
   Error explained = in_container<void>(refuse("{}", all)).error();
+  record_.reason = all;
   const auto status = status_of_missing_program(said);
   if (!status) return explained;
   record_.exit_code = status;
-  record_.reason = all;
   if (const Place place = place_of_program(*ready_.container, ready_.launch.args.front()))
     explained.within(services_.workload.at(place));
   return explained;

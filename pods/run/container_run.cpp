@@ -184,6 +184,7 @@ void ContainerRun::record_start(Clock::time_point now) {
   failed_liveness_ = false;
   record_.status = ContainerStatus::kRunning;
   record_.started_at = present_text();
+  record_.next_start.clear();
   record_.reason.clear();
   record_.exit_code.reset();
   record_.oom_killed = false;
@@ -239,8 +240,9 @@ void ContainerRun::record_leftover() {
 }
 
 /// A container whose program has never run keeps its status.
-void ContainerRun::record_outlook(bool again) {
-  if (again)
+void ContainerRun::record_outlook(std::optional<Clock::time_point> next) {
+  record_.next_start = next ? time_text_after(*next - Clock::now()) : "";
+  if (next)
     record_.status = ContainerStatus::kWaiting;
   else if (!record_.started_at.empty())
     record_.status = ContainerStatus::kExited;

@@ -118,7 +118,7 @@ class ContainerRun final : private ContainerWork {
   void record_failure(bool is_first) override;
   void record_no_start() override;
   void record_leftover() override;
-  void record_outlook(bool again) override;
+  void record_outlook(std::optional<Clock::time_point> next) override;
   bool wants_restart() const override;
 
   Result<Command> make_root();

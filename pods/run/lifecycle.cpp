@@ -202,7 +202,7 @@ void Lifecycle::handle(Event event, Clock::time_point now, Clock::duration grace
       if (remove_again_ != Clock::time_point::max()) return handle(Event::kDue, now);
       return event == Event::kKill ? work_.abandon() : void();
     case Act::kGiveUp:
-      if (phase_ == Phase::kWaiting) work_.record_outlook(false);
+      if (phase_ == Phase::kWaiting) work_.record_outlook(std::nullopt);
       phase_ = Phase::kDone;
       return;
   }
@@ -218,7 +218,7 @@ void Lifecycle::begin(Job job, Clock::time_point now) {
 void Lifecycle::decide(bool again, Clock::time_point due) {
   again_ = again && is_wanted_;
   due_ = due;
-  work_.record_outlook(again_);
+  work_.record_outlook(again_ ? std::optional(due) : std::nullopt);
 }
 
 /// Kills what works on the job, until the job ends.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "linux/base/error.hpp"
 #include "linux/programs/program.hpp"
@@ -65,8 +66,8 @@ class ContainerWork {
   virtual void record_no_start() = 0;
   /// Records that the container could not be removed, and is still there.
   virtual void record_leftover() = 0;
-  /// Records whether the container will be started again.
-  virtual void record_outlook(bool again) = 0;
+  /// Records when the container will be started again; nullopt: never.
+  virtual void record_outlook(std::optional<Clock::time_point> next) = 0;
   /// Whether the restart rule of the pod applies to the end that was recorded.
   virtual bool wants_restart() const = 0;
 };

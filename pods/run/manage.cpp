@@ -73,6 +73,7 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
     container.ready = false;
     if (container.status == ContainerStatus::kRunning) container.status = ContainerStatus::kExited;
   }
+  record.is_stopping = false;
   if (record.status != PodStatus::kFailed) record.status = PodStatus::kStopped;
   return write_record(directory.fd(), record);
 }
@@ -140,6 +141,7 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   if (view.is_supervised || !should_run) return view;
   view.lost_supervisor = view.record.status == PodStatus::kRunning && is_of_this_boot(view.record);
   view.record.status = PodStatus::kFailed;
+  view.record.is_stopping = false;
   view.record.reason = fmt::format(
       "its supervisor (process {}) is gone; `ocirun pod delete {}` removes what is left",
       view.record.supervisor.pid, name);
@@ -147,6 +149,7 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
     view.record.reason += fmt::format(", and `ocirun pod start {}` adopts what runs", name);
   for (ContainerRecord& container : view.record.containers) {
     container.ready = false;
+    container.next_start.clear();
     if (container.status != ContainerStatus::kExited) container.reason = "nobody supervises it";
   }
   return view;

@@ -142,7 +142,8 @@ Result<Room> make_room(const PodsDirectory& pods, const Settings& settings,
   }
   if (settings.replace == Replace::kNo) return Room::kFree;
   const bool is_up = record && is_supervised(*record);
-  const bool runs_well = is_up && record->status == PodStatus::kRunning && record->reason.empty();
+  const bool runs_well = is_up && record->status == PodStatus::kRunning && !record->is_stopping &&
+                         record->reason.empty();
   const auto request = read_request(directory->fd());
   if (settings.replace == Replace::kIfOther && runs_well && request &&
       request->fingerprint == fingerprint)

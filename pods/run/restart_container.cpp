@@ -29,11 +29,11 @@ Result<void> restart_container(const PodsDirectory& pods, const std::string& nam
                                const std::string& container) {
   OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, name));
-  if (!view.is_supervised || view.record.status != PodStatus::kRunning)
+  if (!view.is_supervised || shown_status(view.record) != name_of(PodStatus::kRunning))
     return refuse(
         "the pod is {}, and a container can be restarted in a running pod only: without "
         "-c, `ocirun pod restart` starts the whole pod",
-        name_of(view.record.status));
+        shown_status(view.record));
   OCIRUN_TRY_ASSIGN(const std::size_t index, index_of(view.record, container));
   const std::uint32_t before = view.record.containers[index].restarts;
   const auto limit = view.record.grace + kPatienceForStart;

@@ -20,8 +20,6 @@ constexpr std::chrono::seconds kPauseAfterFullDisk{1};
 /// How long the runtime's commands may take, besides the waits that document or options ask for.
 constexpr std::chrono::minutes kCommandPatience{1};
 
-constexpr const char* kStopping = "is being stopped";  // why a pod that runs is not well
-
 }  // namespace
 
 Supervisor::Supervisor(std::deque<ContainerRun>& runs, PodRecord& record,
@@ -78,7 +76,7 @@ Result<int> Supervisor::run(const Announce& announce) {
 int Supervisor::supervise() {
   while (!all_done()) step(Clock::time_point::max());
   const int status = exit_status_of(record_);
-  if (record_.reason == kStopping) record_.reason.clear();
+  record_.is_stopping = false;
   record_.status = status == 0 || stop_requests_ != 0 ? PodStatus::kStopped : PodStatus::kFailed;
   services_.events.add(name_of(record_.status));
   save();
@@ -88,6 +86,7 @@ int Supervisor::supervise() {
 int Supervisor::go_on(Adopted adopted, const Announce& announce) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for containers that are started again
   services_.events.add("adopted");
+  record_.is_stopping = false;
   adopted_ = std::move(adopted);
   const Clock::time_point now = Clock::now();
   for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].resume(adopted_.programs[i], now);
@@ -215,7 +214,7 @@ void Supervisor::begin_stop(Clock::time_point now) {
   services_.events.add("stopping");
   if (services_.notifier != nullptr)
     services_.notifier->tell_stopping(services_.grace + kCommandPatience);
-  if (record_.reason.empty()) record_.reason = kStopping;
+  record_.is_stopping = record_.status != PodStatus::kFailed;
   save();
   for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) run->stop(now);
 }

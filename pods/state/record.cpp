@@ -69,6 +69,7 @@ constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
     required("oomKills", &ContainerRecord::oom_kills, bundle::whole_number),
     required("startedAt", &ContainerRecord::started_at, bundle::text),
     required("finishedAt", &ContainerRecord::finished_at, bundle::text),
+    field("nextStart", &ContainerRecord::next_start, bundle::text),
     required("reason", &ContainerRecord::reason, ShownText()));
 
 constexpr auto kPod = bundle::exact_fields<PodRecord>(
@@ -76,6 +77,7 @@ constexpr auto kPod = bundle::exact_fields<PodRecord>(
     required("name", &PodRecord::name, bundle::nonempty_text),
     required("kind", &PodRecord::kind, bundle::text),
     required("status", &PodRecord::status, kPodStatus),
+    field("stopping", &PodRecord::is_stopping, bundle::flag),
     required("reason", &PodRecord::reason, ShownText()),
     required("runtime", &PodRecord::runtime, bundle::texts),
     required("bootId", &PodRecord::boot_id, bundle::text),
@@ -96,6 +98,10 @@ std::string_view name_of(ContainerStatus status) {
   return linux::name_of(kContainerStatuses, status);
 }
 std::string_view name_of(PodStatus status) { return linux::name_of(kPodStatuses, status); }
+
+std::string_view shown_status(const PodRecord& record) {
+  return record.is_stopping ? "stopping" : name_of(record.status);
+}
 
 std::string record_text(const PodRecord& record) {
   return bundle::text_of(kPod, record, bundle::JsonWriter::Layout::kIndented);

@@ -34,6 +34,7 @@ struct ContainerRecord {
   bool oom_killed = false;              // the kernel's out-of-memory killer has ended the last run
   std::uint64_t oom_kills = 0;          // how many processes of all runs it has killed
   std::string started_at, finished_at;  // RFC 3339; "": never
+  std::string next_start;               // RFC 3339; "": the container does not wait for it
   std::string reason;  // why the container does not run or is not ready; "" if there is no reason
   friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;
 };
@@ -50,6 +51,7 @@ struct PodRecord {
   std::string name;
   std::string kind;  // "OAM ContainerizedWorkload"
   PodStatus status = PodStatus::kStarting;
+  bool is_stopping = false;          // the pod starts or runs, and was asked to end
   std::string reason;                // why the pod has failed
   std::vector<std::string> runtime;  // the path of the runtime and its global options
   std::string boot_id;               // the boot of the machine that the pids below belong to
@@ -63,6 +65,9 @@ struct PodRecord {
   std::vector<ContainerRecord> containers;  // init containers first, in the order of their start
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
+
+/// The status of the pod for users: "stopping" if the pod was asked to end and has not.
+std::string_view shown_status(const PodRecord& record);
 
 std::string record_text(const PodRecord& record);
 /// Parses the text of record_text(). Errors: another text; bundle::kNewerRecord.

@@ -1,5 +1,6 @@
 #include "pods/run/logs/line.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -131,6 +132,19 @@ Result<timespec> parse_since(std::string_view text, timespec now) {
       "such "
       "as 2026-11-25T01:02:03Z, or seconds since 1970 such as @1732500000",
       text);
+}
+
+std::string time_text_after(std::chrono::nanoseconds wait) {
+  timespec time = wall_clock();
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  time.tv_sec += std::max<std::int64_t>(seconds, 0);
+  return format_time(time);
+}
+
+std::int64_t seconds_until(const timespec& time) {
+  const timespec now = wall_clock();
+  const std::int64_t whole = time.tv_sec - now.tv_sec + (time.tv_nsec > now.tv_nsec ? 1 : 0);
+  return std::max<std::int64_t>(whole, 0);
 }
 
 }  // namespace ocirun::pods

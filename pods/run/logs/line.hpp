@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -43,5 +45,9 @@ inline timespec wall_clock() {
   return now;
 }
 inline std::string present_text() { return format_time(wall_clock()); }
+/// The time of the host's clock after `wait`, to the second. A past time is now.
+std::string time_text_after(std::chrono::nanoseconds wait);
+/// The whole seconds from now until `time`, rounded up; 0 if `time` has passed.
+std::int64_t seconds_until(const timespec& time);
 
 }  // namespace ocirun::pods

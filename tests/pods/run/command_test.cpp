@@ -33,7 +33,16 @@ BOOST_AUTO_TEST_CASE(a_program_that_fails_is_told_with_its_errors) {
   Command good = shell("echo noise >&2");
   BOOST_TEST(error_of(good) == "");
   Command bad = shell("echo first >&2; echo second >&2; exit 3");
-  BOOST_TEST(error_of(bad) == "the shell exited with status 3: first\nsecond");
+  BOOST_TEST(error_of(bad) == "first\nsecond (the shell exited with status 3)");
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_begins_with_what_happened) {
+  const std::string end = "/usr/bin/ocirun create exited with status 1";
+  BOOST_TEST(failure_text("", end) == end);
+  BOOST_TEST(failure_text("ocirun: create p.c: exec: no such file\n", end) ==
+             "exec: no such file (" + end + ")");
+  BOOST_TEST(failure_text("ocirun: the kernel is old", end) == "the kernel is old (" + end + ")");
+  BOOST_TEST(failure_text("runc create failed", end) == "runc create failed (" + end + ")");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_program_writes_is_kept_and_its_errors_are_told_apart) {
@@ -42,7 +51,7 @@ BOOST_AUTO_TEST_CASE(what_a_program_writes_is_kept_and_its_errors_are_told_apart
   Command much = shell("head -c 500000 /dev/zero; echo end");
   BOOST_TEST(must(much.await()).size() == 500004u);
   Command bad = shell("echo said; echo why >&2; exit 3");
-  BOOST_TEST(must_fail(bad.await()) == "the shell exited with status 3: why");
+  BOOST_TEST(must_fail(bad.await()) == "why (the shell exited with status 3)");
   Command slow = shell("exec sleep 1000");
   slow.hurry(std::chrono::milliseconds(1));
   BOOST_TEST(must_fail(slow.await()) == "the shell " + Command::too_long());

@@ -44,10 +44,14 @@ class FakeWork final : public ContainerWork {
   }
   void record_no_start() override { done.emplace_back("not-started"); }
   void record_leftover() override { done.emplace_back("left"); }
-  void record_outlook(bool again) override { done.emplace_back(again ? "again" : "over"); }
+  void record_outlook(std::optional<Clock::time_point> when) override {
+    done.emplace_back(when ? "again" : "over");
+    next = when;
+  }
   bool wants_restart() const override { return restarts; }
 
   std::vector<std::string> done;
+  std::optional<Clock::time_point> next;  // of the last record_outlook()
   bool restarts = true, fails_to_begin = false, has_nothing_to_do = false;
 };
 
@@ -423,6 +427,18 @@ BOOST_AUTO_TEST_CASE(adopted_containers_go_on) {
   done.work.done.clear();
   done.on(kDone);
   BOOST_TEST(done.told() == "start -> starting");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_time_of_the_next_start_is_told_and_grows, Walk) {
+  for (const Event event : kToRunning) on(event);
+  on(kEnded);
+  BOOST_TEST((work.next == now + 1s));
+  on({kDone, kDue, kDone, kDone, kDone, kDone, kEnded});
+  BOOST_TEST((work.next == now + 2s));
+  on(kRestart);
+  BOOST_TEST((work.next == now));
+  on(kStop);
+  BOOST_TEST(!work.next);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,6 +20,7 @@ PodRecord full_record() {
   record.name = "shop";
   record.kind = "OAM ContainerizedWorkload";
   record.status = PodStatus::kRunning;
+  record.is_stopping = true;
   record.reason = "degraded";
   record.runtime = {"/usr/sbin/ocirun", "--root", "/run/x"};
   record.boot_id = "boot";
@@ -45,6 +46,7 @@ PodRecord full_record() {
   container.oom_killed = true;
   container.started_at = "2026-11-25T01:02:03.000000000Z";
   container.finished_at = "2026-11-25T01:02:04.000000000Z";
+  container.next_start = "2026-11-25T01:02:05.000000000Z";
   container.reason = "was killed";
   record.containers = {container};
   return record;
@@ -61,6 +63,13 @@ BOOST_AUTO_TEST_CASE(each_field_is_read_as_it_was_written) {
   BOOST_TEST(read.metadata.pid == 15);
   BOOST_TEST(read.slice == "ocirun-shop.slice");
   BOOST_TEST(read.containers.at(0).is_claimed);
+}
+
+BOOST_AUTO_TEST_CASE(a_pod_that_was_asked_to_end_is_stopping) {
+  PodRecord record = full_record();
+  BOOST_TEST(shown_status(record) == "stopping");
+  record.is_stopping = false;
+  BOOST_TEST(shown_status(record) == "running");
 }
 
 BOOST_AUTO_TEST_CASE(a_record_of_another_version) {
