@@ -88,8 +88,7 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
   if (bundle::wants_core_scheduling(config.annotations))
     reasons.push_back(
         fmt::format("/annotations/{}: a container with core scheduling cannot be checkpointed or "
-                    "restored: criu "
-                    "does not save the cookie",
+                    "restored: criu does not save the cookie",
                     bundle::kCoreScheduling));
   return reasons;
 }
