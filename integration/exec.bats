@@ -288,8 +288,13 @@ two_are_in_it() { [[ $(ocirun ps --format json "$ID" | jq length) == 2 ]]; }
   succeeds $'CapAmb:\t0000000000000000'
   run ocirun exec --cap net_raw "$ID" echo fine
   succeeds
-  output_mentions '--cap net_raw: unknown capability: it is not granted'
+  output_mentions '--cap net_raw: unknown capability: it is not granted (did you mean CAP_NET_RAW?)'
   output_mentions fine
+  run ocirun exec --cap NETADMIN --cap CAP_SYS_ADMNI --cap ALL "$ID" echo fine
+  succeeds
+  output_mentions '--cap NETADMIN: unknown capability: it is not granted (did you mean CAP_NET_ADMIN?)'
+  output_mentions '--cap CAP_SYS_ADMNI: unknown capability: it is not granted (did you mean CAP_SYS_ADMIN?)'
+  output_mentions '--cap ALL: unknown capability: it is not granted (a name is written as in CAP_NET_RAW)'
 }
 
 @test "P-12 ambient capabilities without inheritable ones, as runc spec writes them, are no warning" {

@@ -27,6 +27,21 @@ valid_with() {
   equal "" "$stderr"
 }
 
+@test "P-10 an unknown capability: run and validate name the capability that was meant" {
+  local pair
+  for pair in CAP_NETADMIN=CAP_NET_ADMIN NET_RAW=CAP_NET_RAW cap_sys-chroot=CAP_SYS_CHROOT CapMknod=CAP_MKNOD CAP_KIL=CAP_KILL; do
+    valid_with "/process/capabilities/bounding/0: unknown capability \"${pair%=*}\": it is not granted (did you mean ${pair#*=}?)" \
+      ".process.capabilities.bounding = [\"${pair%=*}\"]"
+  done
+  config '.process.capabilities = {bounding: ["CAP_NETADMIN", "CAP_FUTURE"]}'
+  program echo fine
+  run ocirun run --bundle "$BUNDLE" "$ID"
+  succeeds
+  output_mentions '/process/capabilities/bounding/0: unknown capability "CAP_NETADMIN": it is not granted (did you mean CAP_NET_ADMIN?)'
+  matches 'unknown capability "CAP_FUTURE": it is not granted($|[^ ])'
+  output_mentions fine
+}
+
 @test "R-1 validate warns of a cgroupsPath in systemd's form without --systemd-cgroup" {
   config '.process.user.umask = 18'
   valid_with '/linux/cgroupsPath: "user.slice:ocirun:web1" looks like systemd' '.linux.cgroupsPath = "user.slice:ocirun:web1"' keep

@@ -22,6 +22,10 @@ a_pod() { # MEMBER…: of the spec
   says_no 'nothing of this name is refused' validate --ignore Job app.yaml
   says_no 'unknown command "vaildate" (did you mean validate?)' vaildate app.yaml
   ocirun pod validate app.yaml
+  a_pod 'containers: [{name: c, image: base, args: [echo ran], securityContext: {capabilities: {add: [NETADMIN]}}}]'
+  says_no '/securityContext/capabilities/add: unknown capability "NETADMIN" (did you mean NET_ADMIN?)' validate app.yaml
+  sed -i s/NETADMIN/NET_ADMIN/ app.yaml
+  ocirun pod validate app.yaml
   says_no '--restart sometimes: must be always, on-failure or never' run --restart sometimes app.yaml
   for rule in always on-failure never; do pod plan --images images --restart "$rule" -o "$rule" app.yaml; done
   says_no 'volume' run --data data --images images --volume vv=. app.yaml

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bundle/config/nearest_capability.hpp"
 #include "bundle/config/sections.hpp"
 #include "bundle/json/writer.hpp"
 
@@ -60,7 +61,9 @@ bool read_capabilities(Value at, linux::CapabilitySet& out) {
     } else if (const auto capability = linux::capability_number(name)) {
       out.add(*capability);
     } else {
-      item.warning("unknown capability {}: it is not granted", in_quotes(name));
+      const std::string near = nearest_capability(name);
+      item.warning("unknown capability {}: it is not granted{}", in_quotes(name),
+                   near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
     }
   }
   return good;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "bundle/config/nearest_capability.hpp"
 #include "bundle/json/document.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/process/capabilities.hpp"
@@ -29,11 +30,12 @@ Result<void> read_user(const std::string& text, bundle::User& user) {
 // (runc CVE-2022-29162). If the process has it inheritable already, makes it ambient too.
 void add_capability(const std::string& name, bundle::Process& process, const Log& log) {
   const auto number = linux::capability_number(name);
-  if (!number)
-    return log.warn(
-        fmt::format("--cap {}: unknown capability: it is not granted (a name is written as in "
-                    "CAP_NET_RAW)",
-                    name));
+  if (!number) {
+    const std::string near = bundle::nearest_capability(name);
+    return log.warn(fmt::format(
+        "--cap {}: unknown capability: it is not granted ({})", name,
+        near.empty() ? "a name is written as in CAP_NET_RAW" : "did you mean " + near + "?"));
+  }
   linux::CapabilitySets& sets =
       process.capabilities ? *process.capabilities : process.capabilities.emplace();
   sets.bounding.add(*number);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bundle/config/nearest_capability.hpp"
 #include "linux/base/letters.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/process/capabilities.hpp"
@@ -33,7 +34,9 @@ bool complete_names(Value at, std::string_view member, std::vector<std::string>&
       continue;
     }
     if (!linux::capability_number(whole)) {
-      at.problem_at(member, "unknown capability \"{}\"", name);
+      const std::string near = bundle::nearest_capability(name);
+      at.problem_at(member, "unknown capability \"{}\"{}", name,
+                    near.empty() ? "" : fmt::format(" (did you mean {}?)", near.substr(4)));
       return false;
     }
     name = whole;

@@ -1,6 +1,10 @@
+#include <linux/capability.h>
 #include <linux/sched.h>
 #include <sys/resource.h>
 
+#include <ranges>
+
+#include "bundle/config/nearest_capability.hpp"
 #include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
@@ -115,6 +119,20 @@ BOOST_AUTO_TEST_CASE(unknown_capabilities_are_warned_about_and_the_rest_is_kept)
   BOOST_TEST(sets.effective.empty());
   BOOST_TEST(sets.ambient.empty());
   BOOST_TEST(!config_of("{}").process->capabilities.has_value());  // P-11
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_capability_is_compared_by_what_tells_names_apart) {  // P-10
+  for (const unsigned number : std::views::iota(0U, unsigned{CAP_LAST_CAP} + 1)) {
+    const std::string name = linux::capability_name(number);
+    std::string bare;
+    for (const char c : name.substr(4))
+      if (c != '_') bare += c;
+    for (const std::string& written : {bare, "CAP_" + bare, "cap" + bare, name + "_"})
+      BOOST_TEST(nearest_capability(written) == name, written);
+  }
+  for (const char* far : {"", "_", "CAP_", "ALL", "CAP_ALL", "CAP_FUTURE", "CAP_MUCH_TOO_FAR"})
+    BOOST_TEST(nearest_capability(far).empty(), far);
+  BOOST_TEST(nearest_capability(std::string(100'000, 'A')).empty());
 }
 
 BOOST_AUTO_TEST_CASE(every_simple_field_arrives) {  // P-9, P-13, P-14, P-16, P-19, P-20, P-21

@@ -150,6 +150,8 @@ BOOST_AUTO_TEST_CASE(what_one_machine_cannot_give_is_refused_by_name) {
                  "is not supported: ALL are too many: name each capability"));
   BOOST_TEST(has(problem_of_container("securityContext: {capabilities: {add: [FLY]}}"),
                  "unknown capability \"FLY\""));
+  BOOST_TEST(has(problem_of_container("securityContext: {capabilities: {add: [NETADMIN]}}"),
+                 "unknown capability \"NETADMIN\" (did you mean NET_ADMIN?)"));
   BOOST_TEST(has(problem_of_container("livenessProbe: {tcpSocket: {port: 1}, successThreshold: 2}"),
                  "must be 1 for a probe whose failure ends the container"));
   BOOST_TEST(
