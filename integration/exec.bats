@@ -22,7 +22,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   run ocirun exec "$ID" /no/such
   exits 255 'exec: "/no/such": stat /no/such: no such file or directory'
   run ocirun exec "$ID" /etc
-  exits 255 'exec: "/etc": permission denied'
+  exits 255 'exec: "/etc": it is a directory, not a program: permission denied'
   run ocirun exec "$ID"
   exits 255
   run ocirun exec --bogus "$ID" true

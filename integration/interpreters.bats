@@ -87,6 +87,36 @@ on_host="its interpreter $missing does not exist on the host: no such file or di
   exits 255 "exec /bin/foreign: it is a program for sparc64: exec format error"
 }
 
+@test "P-6 an interpreter without an x bit, one that is a directory and one on a noexec mount are named, also of a hook" {
+  local cause
+  executable /bin/script '#!/etc/tool\n'
+  program /bin/script
+  executable /etc/tool '#!/bin/sh\n'
+  chmod 0640 "$BUNDLE/rootfs/etc/tool"
+  run_container
+  exits 1 "exec /bin/script: its interpreter /etc/tool has no x bit for user 0 (its mode is 0640: chmod +x in the image or volume): permission denied"
+  executable /bin/outer '#!/bin/script\n'
+  program /bin/outer
+  run_container
+  exits 1 "exec /bin/outer: the interpreter /etc/tool of /bin/script has no x bit for user 0 (its mode is 0640: "
+  program /bin/script
+  executable /bin/script '#!/etc\n'
+  run_container
+  exits 1 "exec /bin/script: its interpreter /etc is a directory, not a program: permission denied"
+  executable /bin/script '#!/noexec/busybox\n'
+  add_mount '{"destination": "/noexec", "type": "bind", "source": "rootfs/bin", "options": ["bind", "noexec"]}'
+  run_container
+  exits 1 "exec /bin/script: its interpreter /noexec/busybox lies on a mount with the option noexec: permission denied"
+  echo '#!/bin/sh' >"$TMP/hook"
+  cause="it has no x bit for user 0 (its mode is 0644: chmod +x): permission denied"
+  program sleep 1000
+  hook createRuntime "$TMP/hook"
+  attempt create --bundle "$BUNDLE" "$ID"
+  exits 1 "error running createRuntime hook #0 ($TMP/hook): exec $TMP/hook: $cause"
+  chmod +x "$TMP/hook"
+  create
+}
+
 # The container's process reads the file to explain the error, and its seccomp filter may refuse that or kill the process.
 @test "P-6 a filter that keeps the process from reading leaves the kernel's reason" {
   local action call privileges
@@ -102,9 +132,14 @@ on_host="its interpreter $missing does not exist on the host: no such file or di
         exits 1 "exec /bin/script: no such file or directory"
       done
     done
+    for call in statfs geteuid; do # of a file without an x bit, of which nothing is asked
+      config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: [$c], action: "SCMP_ACT_KILL_PROCESS"}]}' --arg c "$call"
+      refused 'exec: "/etc/passwd": permission denied' '.process.args = ["/etc/passwd"]'
+    done
     config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
     run_container
     exits 1 "exec /bin/script: $in_container"
+    refused 'exec: "/etc/passwd": it has no x bit for user 0' '.process.args = ["/etc/passwd"]'
   done
 }
 

@@ -85,12 +85,19 @@ load lib/common
   succeeds found
 }
 
-@test "P-6 a program that is missing, not executable or a directory fails at create, in runc's words" {
+@test "P-6 a program that is missing, not executable or a directory fails at create, in runc's words and with the cause" {
   printf '#!/bin/sh\n' >"$BUNDLE/rootfs/etc/noexec"
   refused 'exec: "nosuch": executable file not found in $PATH' '.process.args = ["nosuch"]'
   refused 'exec: "/no/such": stat /no/such: no such file or directory' '.process.args = ["/no/such"]'
-  refused 'exec: "/etc/noexec": permission denied' '.process.args = ["/etc/noexec"]'
-  refused 'exec: "/etc": permission denied' '.process.args = ["/etc"]'
+  refused 'exec: "/etc/noexec": it has no x bit for user 0 (its mode is 0644: chmod +x in the image or volume): permission denied' \
+    '.process.args = ["/etc/noexec"]'
+  refused 'exec: "/etc": it is a directory, not a program: permission denied' '.process.args = ["/etc"]'
+  mkfifo "$BUNDLE/rootfs/etc/fifo"
+  refused 'exec: "/etc/fifo": it is no regular file: permission denied' '.process.args = ["/etc/fifo"]'
+  chmod +x "$BUNDLE/rootfs/etc/noexec" # what the message says
+  program /etc/noexec
+  run_container
+  succeeds
 }
 
 @test "P-6 a program of PATH that may not be executed is told as permission denied, unless a later one may" {
@@ -98,8 +105,12 @@ load lib/common
   cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/tools/busybox2"
   add_mount '{"destination": "/noexec", "type": "bind", "source": "tools", "options": ["bind", "noexec"]}'
   config '.process.env = ["PATH=/noexec:/bin"]'
-  refused 'exec: "busybox2": /noexec/busybox2: permission denied' '.process.args = ["busybox2", "echo", "fine"]'
+  refused 'exec: "busybox2": /noexec/busybox2: it lies on a mount with the option noexec: permission denied' '.process.args = ["busybox2", "echo", "fine"]'
   cp "$BUNDLE/tools/busybox2" "$BUNDLE/rootfs/bin/"
+  chmod 0644 "$BUNDLE/rootfs/bin/busybox2"
+  refused 'exec: "busybox2": /bin/busybox2: it has no x bit for user 0 (its mode is 0644: chmod +x' \
+    '.process.args = ["busybox2", "echo", "fine"] | .process.env = ["PATH=/etc:/bin"]'
+  chmod 0755 "$BUNDLE/rootfs/bin/busybox2"
   program busybox2 echo fine
   run_container
   succeeds fine
@@ -110,13 +121,15 @@ load lib/common
   cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/rootfs/secret/tool"
   config '.process.env = ["PATH=/secret:/bin"] | .process.user = {uid: 1000, gid: 1000}'
   refused 'exec: "tool": executable file not found in $PATH' '.process.args = ["tool"]'
+  refused 'exec: "/secret/tool": it lies in a directory without an x bit for user 1000: permission denied' '.process.args = ["/secret/tool"]'
 }
 
 @test "P-6 who may execute a program is decided as execve does: by the effective capabilities" {
   cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/rootfs/etc/busybox2"
   chmod 0100 "$BUNDLE/rootfs/etc/busybox2"
   config '.process.user = {uid: 1000, gid: 1000} | .process.env = ["PATH=/etc"]'
-  refused 'exec: "/etc/busybox2": permission denied' '.process.args = ["/etc/busybox2", "echo", "fine"]'
+  refused 'exec: "/etc/busybox2": it has no x bit for user 1000 (its mode is 0100: chmod +x in the image or volume): permission denied' \
+    '.process.args = ["/etc/busybox2", "echo", "fine"]'
   local name
   config '.process.capabilities = (["CAP_DAC_OVERRIDE"] | {bounding: ., effective: ., permitted: ., inheritable: ., ambient: .})'
   for name in /etc/busybox2 busybox2; do

@@ -154,7 +154,7 @@ killed() {
 }
 check "a signal is told" killed
 check "a program that is not found is told by name" ends_with Failed 'exec: "nosuch": executable file not found' nosuch
-check "one that may not be executed is told by name" ends_with Failed 'exec: "/etc/noexec": permission denied' /etc/noexec
+check "one that may not be executed is told by name" ends_with Failed 'exec: "/etc/noexec":.* permission denied' /etc/noexec
 healthy() {
   service healthy --health-cmd 'test -e /tmp/ready' --health-interval 1s --health-retries 100 -- sh -c 'sleep 2; touch /tmp/ready; sleep 1000' &&
     comes_to healthy 1 && [[ $(docker exec "$(containers healthy)" ls /tmp/ready) == /tmp/ready ]] && docker service rm healthy

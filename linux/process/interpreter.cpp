@@ -5,6 +5,9 @@
 #include <linux/audit.h>
 #include <seccomp.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,17 +175,42 @@ std::string explain_elf(const Program& program, std::string_view subject, int nu
                      program.machine, place);
 }
 
+// Why the caller may not execute `path`. "" if the file does not tell, as where a security module
+// refuses.
+std::string explain_denial(const std::string& path, std::string_view place) {
+  struct stat status{};
+  if (::fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0)
+    return errno == EACCES
+               ? fmt::format("lies in a directory without an x bit for user {}", ::geteuid())
+               : "";
+  if (S_ISDIR(status.st_mode)) return "is a directory, not a program";
+  if (!S_ISREG(status.st_mode)) return "is no regular file";
+  struct statfs filesystem{};
+  if (::statfs(path.c_str(), &filesystem) == 0 && (filesystem.f_flags & ST_NOEXEC) != 0)
+    return "lies on a mount with the option noexec";
+  const mode_t mode = status.st_mode & mode_t{07777};
+  if ((mode & 0111) == 0111 || ::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0)
+    return {};
+  return fmt::format("has no x bit for user {} (its mode is {:04o}: chmod +x{})", ::geteuid(), mode,
+                     place == "in the container" ? " in the image or volume" : "");
+}
+
 std::string explain(const std::string& path, int number, std::string_view place) {
   std::string file = path;
   std::string subject(kItself);
   for (int scripts = 0; scripts <= kMostScripts; ++scripts) {
+    if (number == EACCES) {
+      const std::string denial = explain_denial(file, place);
+      if (!denial.empty()) return fmt::format("{} {}", subject, denial);
+    }
     const Result<Program> program = look_at(file);
     if (number == ENOENT && scripts > 0 && is_missing(program))
       return fmt::format("{} does not exist {}{}", subject, place, about_line_end(file));
     if (!program) return {};
-    if (program->kind == Program::Kind::kElf) return explain_elf(*program, subject, number, place);
+    if (program->kind == Program::Kind::kElf && number != EACCES)
+      return explain_elf(*program, subject, number, place);
     if (program->interpreter.empty()) {
-      if (number == ENOENT) return {};
+      if (number != ENOEXEC) return {};
       return program->kind == Program::Kind::kScript
                  ? fmt::format(
                        "{} has no interpreter on its #! line, or one of more than 253 bytes",
@@ -216,7 +244,7 @@ Result<Program> read_program(Fd file) {
 }
 
 std::string explain_exec(const std::string& path, int number, std::string_view place) {
-  if (place.empty() || (number != ENOENT && number != ENOEXEC)) return {};
+  if (place.empty() || (number != ENOENT && number != ENOEXEC && number != EACCES)) return {};
   const std::string text = explain(path, number, place);
   return text.empty() ? text : ": " + text;
 }

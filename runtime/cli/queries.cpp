@@ -173,7 +173,7 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   std::vector<std::string> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     environment.emplace_back(*entry);
-  OCIRUN_TRY_ASSIGN(const std::string path, find_executable("ps", environment));
+  OCIRUN_TRY_ASSIGN(const std::string path, find_executable("ps", environment, "on the host"));
   words.insert(words.begin(), "ps");
   const linux::ExecArguments arguments(words, environment);
   OCIRUN_TRY_ASSIGN(linux::Pipe ends, linux::make_pipe());

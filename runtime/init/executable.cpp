@@ -16,6 +16,7 @@
 #include "linux/base/ids.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/capabilities.hpp"
+#include "linux/process/interpreter.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -90,11 +91,16 @@ std::string find_home(std::uint32_t uid) {
 }
 
 Result<std::string> find_executable(const std::string& name,
-                                    const std::vector<std::string>& environment) {
+                                    const std::vector<std::string>& environment,
+                                    std::string_view place) {
+  const auto cause = [&](const std::string& path) {
+    return linux::explain_exec(path, EACCES, place);
+  };
   if (name.find('/') != std::string::npos) {
     const int reason = why_not_executable(name);
     if (reason == 0) return name;
-    if (reason == EISDIR || reason == EACCES) return fail(EACCES, "exec: \"{}\"", name);
+    if (reason == EISDIR || reason == EACCES)
+      return fail(EACCES, "exec: \"{}\"{}", name, cause(name));
     return fail(reason, "exec: \"{}\": stat {}", name, name);
   }
   const char* path = find_variable(environment, "PATH");
@@ -110,7 +116,8 @@ Result<std::string> find_executable(const std::string& name,
     // An error such as EMFILE must not be reported as a missing file.
     if (is_transient(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
   }
-  if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);
+  if (!forbidden.empty())
+    return fail(EACCES, "exec: \"{}\": {}{}", name, forbidden, cause(forbidden));
   return refuse("exec: \"{}\": executable file not found in $PATH{}", name,
                 name.starts_with('-') ? " (an option stands before the container's id)" : "");
 }

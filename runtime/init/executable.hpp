@@ -26,10 +26,13 @@ std::string find_home(std::uint32_t uid);
 /// that engines map to the exit codes 127 and 126:
 ///   exec: "nosuch": executable file not found in $PATH
 ///   exec: "/no/such": stat /no/such: no such file or directory
-///   exec: "/etc/passwd": permission denied
-///   exec: "tool": /noexec/tool: permission denied (PATH has no other file of that name)
+///   exec: "/etc": it is a directory, not a program: permission denied
+///   exec: "tool": /noexec/tool: it lies on a mount with the option noexec: permission denied
+/// (the latter if PATH has no other file of that name). `place` is that of explain_exec(), which
+/// says why permission is denied.
 Result<std::string> find_executable(const std::string& name,
-                                    const std::vector<std::string>& environment);
+                                    const std::vector<std::string>& environment,
+                                    std::string_view place);
 
 struct PasswdEntry {
   std::string name, home;

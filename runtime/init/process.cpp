@@ -233,7 +233,7 @@ Result<void> ContainerProcess::restrict(linux::MessageSocket& parent) {
   OCIRUN_TRY(die_with_parent(parent));  // the kernel clears PDEATHSIG when the ids change
   if (filter_ && filter_->notify) OCIRUN_TRY(load_filter(parent));
   if (retry_directory_) OCIRUN_TRY(enter_working_directory());
-  OCIRUN_TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
+  OCIRUN_TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_, place()));
   arguments_ = std::make_unique<linux::ExecArguments>(process_->args, environment_);
   return {};
 }
@@ -267,10 +267,11 @@ Result<void> ContainerProcess::execute() {
   OCIRUN_TRY(load_late_filter());
   ::execve(executable_.c_str(), arguments_->argv(), arguments_->envp());
   const int error = errno;
-  const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
+  const std::string cause = linux::explain_exec(executable_, error, place());
+  const bool may_be_filter =
+      cause.empty() && config_.seccomp && (error == EPERM || error == EACCES);
   return fail(error, "exec {}{}{}", executable_,
-              may_be_filter ? " (/linux/seccomp must allow execve)" : "",
-              linux::explain_exec(executable_, error, place()));
+              may_be_filter ? " (/linux/seccomp must allow execve)" : "", cause);
 }
 
 Result<void> join_keyring(const bundle::Process& process, linux::ProcfsOnDemand& procfs) {

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(an_empty_entry_at_the_end_of_path_is_the_working_directory)
   scratch.script("tool", "exit 0");
   BOOST_TEST(run_in_child(0, [&] {
                BOOST_REQUIRE(::chdir(scratch.path().c_str()) == 0);
-               BOOST_TEST(must(find_executable("tool", {"PATH=/bin:"})) == "./tool");
+               BOOST_TEST(must(find_executable("tool", {"PATH=/bin:"}, "")) == "./tool");
              }) == 0);
 }
 

@@ -252,10 +252,28 @@ BOOST_AUTO_TEST_CASE(scripts_are_followed_as_far_as_the_kernel_follows_them) {
   BOOST_TEST(explain_exec(itself, ENOENT, "there").empty());
 }
 
+BOOST_AUTO_TEST_CASE(why_a_file_may_not_be_executed_is_told) {
+  const Scratch scratch;
+  const std::string plain = scratch.file("plain", "#!/bin/sh\n", 0640);
+  const std::string bit =
+      fmt::format(" has no x bit for user {} (its mode is 0640: chmod +x", ::geteuid());
+  BOOST_TEST(explanation(plain, EACCES) == ": it" + bit + ")");
+  BOOST_TEST(explain_exec(plain, EACCES, "in the container") ==
+             ": it" + bit + " in the image or volume)");
+  const std::string script = scratch.file("s", "#!" + plain + "\n", 0755);
+  BOOST_TEST(explanation(script, EACCES) == ": its interpreter " + plain + bit + ")");
+  BOOST_TEST(explanation(scratch.file("o", "#!" + script + "\n", 0755), EACCES) ==
+             ": the interpreter " + plain + " of " + script + bit + ")");
+  BOOST_TEST(explanation(scratch.path(), EACCES) == ": it is a directory, not a program");
+  BOOST_REQUIRE(::mkfifo((scratch / "fifo").c_str(), 0755) == 0);
+  BOOST_TEST(explanation(scratch / "fifo", EACCES) == ": it is no regular file");
+}
+
 BOOST_AUTO_TEST_CASE(what_explains_nothing_says_nothing) {
   const Scratch scratch;
   BOOST_TEST(explanation(scratch / "missing", ENOENT).empty());
   const std::string script = scratch.file("s", "#!/no/such/python3\n", 0755);
+  BOOST_TEST(explain_exec("/bin/sh", EACCES, "there").empty());  // as if a security module refused
   for (const int number : {EACCES, EPERM, E2BIG, ELIBBAD})
     BOOST_TEST(explain_exec(script, number, "there").empty());
   BOOST_TEST(explain_exec(script, ENOENT, "").empty());

@@ -32,6 +32,10 @@ std::string home_with(const std::string& passwd, std::uint32_t uid) {
   return slurp(answer);
 }
 
+Result<std::string> find(const std::string& name, const Words& environment) {
+  return find_executable(name, environment, "in the container");
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(executable)
@@ -161,36 +165,44 @@ BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wa
 
 BOOST_AUTO_TEST_CASE(a_name_that_no_directory_of_path_has_is_told_in_gos_words) {
   const std::string expected = "exec: \"nosuch\": executable file not found in $PATH";
-  BOOST_TEST(must_fail(find_executable("nosuch", {"PATH=/bin:/usr/bin"})) == expected);
-  BOOST_TEST(must_fail(find_executable("nosuch", {})) == expected);
-  BOOST_TEST(must_fail(find_executable("nosuch", {"PATH="})) == expected);
-  BOOST_TEST(must_fail(find_executable("nosuch", {"PATH=/no/such:/dev/null:"})) == expected);
-  BOOST_TEST(must_fail(find_executable("", {"PATH=/bin"})) ==
+  BOOST_TEST(must_fail(find("nosuch", {"PATH=/bin:/usr/bin"})) == expected);
+  BOOST_TEST(must_fail(find("nosuch", {})) == expected);
+  BOOST_TEST(must_fail(find("nosuch", {"PATH="})) == expected);
+  BOOST_TEST(must_fail(find("nosuch", {"PATH=/no/such:/dev/null:"})) == expected);
+  BOOST_TEST(must_fail(find("", {"PATH=/bin"})) ==
              "exec: \"\": executable file not found in $PATH");
-  BOOST_TEST(find_executable("nosuch", {}).error().number() == 0);
+  BOOST_TEST(find("nosuch", {}).error().number() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_path_that_is_missing_is_told_in_gos_words) {
-  const auto missing = find_executable("/no/such", {});
+  const auto missing = find("/no/such", {});
   BOOST_REQUIRE(!missing);
   BOOST_TEST(missing.error().message() ==
              "exec: \"/no/such\": stat /no/such: no such file or directory");
-  BOOST_TEST(must_fail(find_executable("./no-such", {"PATH=/bin"})) ==
+  BOOST_TEST(must_fail(find("./no-such", {"PATH=/bin"})) ==
              "exec: \"./no-such\": stat ./no-such: no such file or directory");
-  BOOST_TEST(must_fail(find_executable("/etc/passwd/x", {})) ==
+  BOOST_TEST(must_fail(find("/etc/passwd/x", {})) ==
              "exec: \"/etc/passwd/x\": stat /etc/passwd/x: not a directory");
 }
 
 BOOST_AUTO_TEST_CASE(what_may_not_be_executed_and_a_directory_are_permission_denied) {
   const Scratch scratch;
   const std::string plain = scratch.file("plain", "#!/bin/sh\n", 0644);
-  const auto denied = find_executable(plain, {});
+  const auto denied = find(plain, {});
   BOOST_REQUIRE(!denied);
-  BOOST_TEST(denied.error().message() == "exec: \"" + plain + "\": permission denied");
+  BOOST_TEST(denied.error().message() ==
+             fmt::format("exec: \"{}\": it has no x bit for user {} (its mode is 0644: chmod +x in "
+                         "the image or volume): permission denied",
+                         plain, ::geteuid()));
   BOOST_TEST(denied.error().number() == EACCES);
-  BOOST_TEST(must_fail(find_executable(scratch.path(), {})) ==
-             "exec: \"" + scratch.path() + "\": permission denied");
-  BOOST_TEST(must_fail(find_executable("/", {})) == "exec: \"/\": permission denied");
+  BOOST_TEST(must_fail(find(scratch.path(), {})) ==
+             "exec: \"" + scratch.path() +
+                 "\": it is a directory, not a program: permission denied");
+  BOOST_TEST(must_fail(find("/", {})) ==
+             "exec: \"/\": it is a directory, not a program: permission denied");
+  for (const std::string& path : {plain, scratch.path()})
+    BOOST_TEST(must_fail(find_executable(path, {}, "")) ==
+               "exec: \"" + path + "\": permission denied");
 }
 
 BOOST_AUTO_TEST_CASE(the_first_directory_of_path_that_has_an_executable_of_that_name_wins) {  // P-6
@@ -203,14 +215,14 @@ BOOST_AUTO_TEST_CASE(the_first_directory_of_path_that_has_an_executable_of_that_
   scratch.script("four/tool", "exit 4");
   const std::string path = "PATH=/no/such:" + scratch / "one" + ":" + scratch / "two" + ":" +
                            scratch / "three" + ":" + scratch / "four";
-  BOOST_TEST(must(find_executable("tool", {path})) == scratch / "three/tool");
-  BOOST_TEST(must(find_executable("tool", {"PATH=/ignored", path})) == scratch / "three/tool");
-  BOOST_TEST(must(find_executable(scratch / "four/tool", {path})) == scratch / "four/tool");
-  BOOST_TEST(!find_executable("tool", {"NOPATH=" + scratch / "four"}));
+  BOOST_TEST(must(find("tool", {path})) == scratch / "three/tool");
+  BOOST_TEST(must(find("tool", {"PATH=/ignored", path})) == scratch / "three/tool");
+  BOOST_TEST(must(find(scratch / "four/tool", {path})) == scratch / "four/tool");
+  BOOST_TEST(!find("tool", {"NOPATH=" + scratch / "four"}));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_path_the_systems_own_directories_are_searched) {
-  const std::string shell = must(find_executable("sh", {}));
+  const std::string shell = must(find("sh", {}));
   BOOST_TEST((shell == "/bin/sh" || shell == "/usr/bin/sh"));
 }
 
@@ -219,11 +231,11 @@ BOOST_AUTO_TEST_CASE(names_are_relative_to_the_working_directory_where_they_have
   scratch.script("tool", "exit 0");
   BOOST_TEST(run_in_child(0, [&] {
                BOOST_REQUIRE(::chdir(scratch.path().c_str()) == 0);
-               BOOST_TEST(must(find_executable("./tool", {"PATH=/bin"})) == "./tool");
-               BOOST_TEST(!find_executable("tool", {"PATH=/bin"}));
+               BOOST_TEST(must(find("./tool", {"PATH=/bin"})) == "./tool");
+               BOOST_TEST(!find("tool", {"PATH=/bin"}));
                // An empty entry of PATH is the working directory: execvp(3).
-               BOOST_TEST(must(find_executable("tool", {"PATH=/no/such::/bin"})) == "./tool");
-               BOOST_TEST(must(find_executable("tool", {"PATH=:/bin"})) == "./tool");
+               BOOST_TEST(must(find("tool", {"PATH=/no/such::/bin"})) == "./tool");
+               BOOST_TEST(must(find("tool", {"PATH=:/bin"})) == "./tool");
              }) == 0);
 }
 
@@ -237,11 +249,14 @@ BOOST_AUTO_TEST_CASE(the_executable_is_searched_with_the_users_own_rights, *need
   BOOST_TEST(run_in_child(0, [&] {
                BOOST_REQUIRE(::setgid(12345) == 0);
                BOOST_REQUIRE(::setuid(12345) == 0);
-               BOOST_TEST(must_fail(find_executable(mine, {})) ==
-                          "exec: \"" + mine + "\": permission denied");
-               BOOST_TEST(must_fail(find_executable(scratch / "private/tool", {}))
-                              .ends_with("permission denied"));
-               BOOST_TEST(must_fail(find_executable("tool", {"PATH=" + scratch / "private"}))
+               BOOST_TEST(must_fail(find(mine, {})) ==
+                          "exec: \"" + mine +
+                              "\": it has no x bit for user 12345 (its mode is 0700: chmod +x in "
+                              "the image or volume): permission denied");
+               BOOST_TEST(must_fail(find(scratch / "private/tool", {}))
+                              .ends_with("in a directory without an x bit for user 12345: "
+                                         "permission denied"));
+               BOOST_TEST(must_fail(find("tool", {"PATH=" + scratch / "private"}))
                               .ends_with("executable file not found in $PATH"));
              }) == 0);
 }
@@ -250,8 +265,8 @@ BOOST_AUTO_TEST_CASE(a_dangling_symlink_is_missing_and_a_loop_is_an_error) {
   const Scratch scratch;
   BOOST_REQUIRE(::symlink("/no/such", (scratch / "dangling").c_str()) == 0);
   BOOST_REQUIRE(::symlink("loop", (scratch / "loop").c_str()) == 0);
-  BOOST_TEST(find_executable(scratch / "dangling", {}).error().number() == ENOENT);
-  BOOST_TEST(find_executable(scratch / "loop", {}).error().number() == ELOOP);
+  BOOST_TEST(find(scratch / "dangling", {}).error().number() == ENOENT);
+  BOOST_TEST(find(scratch / "loop", {}).error().number() == ELOOP);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
