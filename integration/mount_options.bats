@@ -24,6 +24,57 @@ load lib/mounts
   succeeds $'rw,noatime\nrw\nrw,nodiratime,relatime\nrw,relatime'
 }
 
+# bind_hint OPTION HINT: a bind with this option is refused with the hint. tmpfs_hint: a tmpfs gets the option, with a warning.
+bind_hint() {
+  refused "/mounts/7/options/1: a bind mount takes no filesystem-specific option, and \"$1\" is none of the known mount options ($2)" \
+    '.mounts += [{destination: "/mnt", source: "/etc", options: ["rbind", $option]}]' --arg option "$1"
+}
+tmpfs_hint() {
+  cp "$BUNDLE/config.json" "$TMP/config.kept"
+  config '.mounts += [{destination: "/mnt", type: "tmpfs", options: [$option]}]' --arg option "$1"
+  run ocirun validate "$BUNDLE"
+  mv "$TMP/config.kept" "$BUNDLE/config.json"
+  succeeds
+  output_mentions "warning: /mounts/7/options/0: \"$1\" is no mount option, and goes to the filesystem ($2)"
+}
+
+@test "M-6 M-7 a word of Docker's and podman's command lines: the message says what to write in config.json" {
+  local word
+  for word in readonly read-only read_only ReadOnly; do bind_hint "$word" 'did you mean ro?'; done
+  bind_hint readwrite 'did you mean rw?'
+  bind_hint recursive 'did you mean rbind?'
+  for word in z Z; do bind_hint "$word" 'ocirun relabels no files: leave it out, and run chcon on the source'; done
+  bind_hint U 'ocirun changes no owners: leave it out, and run chown on the source, or use idmap'
+  bind_hint nocopy "a word of Docker's volumes: leave it out"
+  for word in cached delegated consistent; do bind_hint "$word" 'a word of Docker Desktop: leave it out'; done
+  bind_hint ro,nosuid 'each word between commas is an element of its own'
+  bind_hint noexce 'did you mean noexec?'
+  bind_hint RPRIVATE 'did you mean rprivate?'
+  refused '"size=1m" is none of the known mount options' '.mounts += [{destination: "/mnt", source: "/etc", options: ["bind", "size=1m"]}]'
+  ! contains "$TMP/errors" '(' || { cat "$TMP/errors"; return 1; }
+  tmpfs_hint readonly 'did you mean ro?'
+  tmpfs_hint ro,nosuid 'each word between commas is an element of its own'
+  refused '"readonly"' '.mounts += [{destination: "/mnt", type: "tmpfs", source: "tmpfs", options: ["readonly"]}]'
+  config '.mounts += [{destination: "/mnt", source: "/etc", options: ["rbind,ro"]}]'
+  run ocirun validate "$BUNDLE"
+  exits 1 '/mounts/7/options/0: "rbind,ro" is no mount option, and goes to the filesystem (each word between commas is an element of its own)'
+  output_mentions '/mounts/7/type: is missing'
+  config '.mounts[7].options = ["rbind", "readonly", "Z"]' # every one is told
+  run ocirun validate "$BUNDLE"
+  exits 1 '"readonly"'
+  output_mentions '"Z"'
+}
+
+@test "M-6 an option of a filesystem that looks like several, or like a mount option, is no warning" {
+  local option
+  for option in lowerdir=/a,upperdir=/b size=1m mode=755 rootcontext=x noexce; do
+    config '.mounts[7] = {destination: "/mnt", type: "overlay", options: [$option]}' --arg option "$option"
+    run ocirun validate "$BUNDLE"
+    succeeds
+    output_never_mentions /mounts
+  done
+}
+
 # atime_binds: adds binds below /m, one for each atime mode of the source and each atime option of the bind.
 atime_binds() {
   local mode option

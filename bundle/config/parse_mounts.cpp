@@ -1,7 +1,11 @@
 // `mounts` (docs/requirements.md: M-1 … M-8).
 
+#include <algorithm>
+
 #include "bundle/config/sections.hpp"
 #include "bundle/json/writer.hpp"
+#include "linux/base/letters.hpp"
+#include "linux/base/name_table.hpp"
 
 namespace ocirun::bundle {
 namespace {
@@ -27,20 +31,60 @@ std::string option_at(Value at, std::size_t index) {
   return pointer_below(at.node(), "options") + fmt::format("/{}", index);
 }
 
+/// Words of the command lines of Docker and podman, in lower case and without hyphens and
+/// underscores, and what to write instead. No filesystem of the kernel has an option of such a
+/// name.
+constexpr linux::Named<std::string_view> kForeignOptions[] = {
+    {"readonly", "did you mean ro?"},
+    {"readwrite", "did you mean rw?"},
+    {"recursive", "did you mean rbind?"},
+    {"z", "ocirun relabels no files: leave it out, and run chcon on the source"},
+    {"u", "ocirun changes no owners: leave it out, and run chown on the source, or use idmap"},
+    {"nocopy", "a word of Docker's volumes: leave it out"},
+    {"cached", "a word of Docker Desktop: leave it out"},
+    {"delegated", "a word of Docker Desktop: leave it out"},
+    {"consistent", "a word of Docker Desktop: leave it out"},
+};
+
+/// What to write instead of an option that is certainly a mistake, for a message; nothing for
+/// others.
+std::optional<std::string_view> foreign_hint(std::string_view option) {
+  const std::size_t comma = option.find(',');
+  if (comma != std::string_view::npos &&
+      std::ranges::binary_search(linux::known_mount_options(), option.substr(0, comma)))
+    return "each word between commas is an element of its own";
+  std::string bare;
+  for (const char c : option)
+    if (c != '-' && c != '_') bare += linux::lower(c);
+  return linux::value_of(kForeignOptions, bare);
+}
+
+/// The hint for an option that a bind mount does not take, in brackets; "" if there is none.
+std::string hint(std::string_view option) {
+  if (const auto foreign = foreign_hint(option)) return fmt::format(" ({})", *foreign);
+  const std::string_view near = nearest(option, linux::known_mount_options());
+  return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
+}
+
 void apply_options(Value at, const WrittenMount& written, linux::Mount& out) {
-  std::optional<std::size_t> first_data;
+  std::vector<std::size_t> data;  // the indices of the options for the filesystem
   for (std::size_t i = 0; i < written.options.size(); ++i) {
     const std::string& option = written.options[i];
     if (option.empty()) continue;
-    if (linux::apply_mount_option(out, option) == linux::MountOptionUse::kFilesystemData &&
-        !first_data)
-      first_data = i;
+    if (linux::apply_mount_option(out, option) == linux::MountOptionUse::kFilesystemData)
+      data.push_back(i);
   }
-  if (out.bind && first_data)  // M-7: the kernel would ignore the option
-    at.report().problem(
-        fmt::format("{}: a bind mount takes no filesystem-specific option, and {} is none of the "
-                    "known mount options",
-                    option_at(at, *first_data), in_quotes(written.options[*first_data])));
+  for (const std::size_t index : data) {
+    const std::string& option = written.options[index];
+    if (out.bind)  // M-7: the kernel would ignore the option
+      at.report().problem(
+          fmt::format("{}: a bind mount takes no filesystem-specific option, and {} is none of the "
+                      "known mount options{}",
+                      option_at(at, index), in_quotes(option), hint(option)));
+    else if (const auto foreign = foreign_hint(option))
+      at.report().warning(fmt::format("{}: {} is no mount option, and goes to the filesystem ({})",
+                                      option_at(at, index), in_quotes(option), *foreign));
+  }
 }
 
 void check_kind(Value at, const WrittenMount& written, const linux::Mount& out) {
