@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016 # jq's variables
 load lib/common
 source "$LIB/image.bash"
+source "$LIB/registry.bash"
 
 # runs_as_it_is: the bundle $BUNDLE runs, prints "ran" and no warning.
 runs_as_it_is() {
@@ -35,6 +36,63 @@ MEMBERS='{}
     BUNDLE=$TMP/$number config '.process.terminal = false | .process.args = ["/bin/echo", "ran"] | .linux.cgroupsPath = $c' --arg c "/$ID"
     (BUNDLE=$TMP/$number runs_as_it_is) || { echo "the image's config was $member"; return 1; }
   done <<<"$MEMBERS"
+}
+
+@test "T-7 a bundle that umoci unpacks for an ordinary user runs as it is, if the image's user is root" {
+  command -v umoci >/dev/null || skip 'umoci is not installed: `./dev part images` installs it'
+  make_image "$TMP/layout" base '{"Cmd":["/bin/sh"]}' "$BUNDLE/rootfs"
+  chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
+  mkdir "$TMP/home"
+  chown 12345:12345 "$TMP/home"
+  cd "$TMP/home"
+  as_user() { setpriv --reuid 12345 --regid 12345 --clear-groups env -i HOME="$TMP/home" XDG_RUNTIME_DIR="$TMP/home" PATH="$PATH" "$@"; }
+  as_user umoci unpack --rootless --image "$TMP/layout:base" web >/dev/null 2>&1
+  run as_user script -qec "$OCIRUN run -b web web1" /dev/null <<<'echo "user $(id -u)"; exit 3'
+  exits 3 "user 0"
+}
+
+# as_readme_says NUMBER ID COMMAND: runs that block of commands from README.md's section about images in the directory $TMP/here, with $ID for
+# the block's ID. The container's shell, on a terminal, gets COMMAND.
+as_readme_says() {
+  {
+    printf 'set -eo pipefail\nocirun() { %q --root %q "$@"; }\n' "$OCIRUN" "$ROOT"
+    sed -n '/^## A container from an image/,/^## /p' "$REPO/README.md" | awk -v n="$1" '/^```/ {fences++; next} fences == 2 * n - 1' |
+      sed "s/\\b$2\\b/$ID/"
+  } >"$TMP/commands"
+  contains "$TMP/commands" "ocirun run -b ${2%1} $ID"
+  cd "$TMP/here"
+  run command script -qec "bash $TMP/commands" /dev/null <<<"$3"
+}
+
+# debian_at_hand: docker.io/library/debian:12 is an image of busybox, in a registry on the loopback device.
+debian_at_hand() {
+  local tool
+  needs_registry
+  for tool in podman umoci; do command -v "$tool" >/dev/null || skip "$tool is not installed: \`./dev part images\` installs it"; done
+  trust
+  mkdir "$TMP/here"
+  printf '[[registry]]\nprefix = "docker.io/library"\nlocation = "%s/library"\ninsecure = true\n' "$REGISTRY" >>"$HOME/.config/containers/registries.conf"
+  printf '[storage]\ndriver = "vfs"\nrunroot = "%s/run"\ngraphroot = "%s/storage"\n' "$TMP" "$TMP" >"$TMP/storage.conf"
+  printf '[engine]\nevents_logger = "file"\ntmp_dir = "%s/podman"\nruntime = "ocirun"\n[engine.runtimes]\nocirun = ["%s"]\n' "$TMP" "$OCIRUN" \
+    >"$TMP/containers.conf"
+  export CONTAINERS_CONF=$TMP/containers.conf CONTAINERS_STORAGE_CONF=$TMP/storage.conf
+  make_image "$TMP/layout" base '{"Cmd":["/bin/sh"],"Env":["PATH=/bin","FROM=image"],"User":"7:8","WorkingDir":"/etc"}' "$BUNDLE/rootfs"
+  start_registry
+  push_from "oci:$TMP/layout:base" library/debian:12
+}
+
+@test "README.md: an image becomes a container by skopeo and umoci, with the image's program, user and environment" {
+  debian_at_hand
+  as_readme_says 1 debian1 'echo "$FROM, $(id -u), $PWD"; exit 3'
+  exits 3 "image, 7, /etc"
+}
+
+@test "README.md: an image becomes a container by podman export and ocirun spec" {
+  debian_at_hand
+  as_readme_says 2 box1 'echo "$FROM, $(id -u), $PWD"; exit 3'
+  exits 3 ", 0, /"
+  output_never_mentions image,
+  equal '' "$(podman ps --all --quiet)"
 }
 
 @test "bundles of runc spec, crun spec and ctr oci spec run as they are" {

@@ -171,7 +171,8 @@ foreign() {
     docs/decisions/*) FOREIGN='skopeo --raw podman --rm' ;;
     docs/releasing.md) FOREIGN='./dev --all --arch git --sign gpg --armor --detach-sign' ;;
     README.md)
-      FOREIGN='./dev --quick --landing --all --arch cmake --preset --build --install --prefix podman --runtime ctr --runc-binary docker'
+      FOREIGN='./dev --quick --landing --all --arch cmake --preset --build --install --prefix podman --runtime --name ctr --runc-binary docker'
+      FOREIGN+=' umoci --image --rootless'
       ;;
   esac
 }
