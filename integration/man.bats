@@ -148,7 +148,6 @@ foreign() {
     pods/cli/export.cpp) FOREIGN='docker --resolve-image' ;;
     pods/export/swarm.cpp) FOREIGN='docker --compose-file --with-registry-auth' ;;
     pods/export/swarm_mounts.cpp) FOREIGN='docker --label-add' ;;
-    bundle/cli/mistakes.cpp) FOREIGN='docker --interactive' ;;
     criu/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
     man/ocirun-create.8) FOREIGN='mount --rbind' ;;

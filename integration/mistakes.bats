@@ -126,8 +126,21 @@ valid_with() {
   exits 1 "the signal is an operand: ocirun kill ID 9"
   run "$OCIRUN" kill -KILL web1
   exits 1 "the signal is an operand: ocirun kill ID KILL"
-  run "$OCIRUN" exec -it web1 sh
-  exits 255 "standard input is always passed; use -t"
+}
+
+@test "letters may stand together: an unknown one is named, and the last alone may take a value" {
+  run "$OCIRUN" exec -itx web1 sh
+  exits 255 "unknown option -x in -itx; see --help"
+  run "$OCIRUN" exec -ixt web1 sh
+  exits 255 "unknown option -x in -ixt; see --help"
+  run "$OCIRUN" exec -itu0 web1 sh
+  exits 255 "unknown option -itu0 (did you mean -it -u 0?); see --help"
+  run "$OCIRUN" exec -itu
+  exits 255 "--user: a value (UID[:GID]) is missing"
+  run "$OCIRUN" list -qf json
+  succeeds ""
+  run "$OCIRUN" list -qf tabel
+  exits 1 "tabel"
 }
 
 @test "a command or an option with a typing mistake is told what was meant" {

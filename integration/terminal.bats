@@ -259,3 +259,22 @@ is_full() { python3 -c 'import select, sys; sys.exit(bool(select.select([], [int
   equal "from exec" "$(end_of_terminal)"
   receives '^descriptors=1 '
 }
+
+@test "exec takes -i, also together with -t: standard input is passed in any case" {
+  local option
+  create_and_start
+  for option in -i --interactive; do
+    run ocirun exec "$option" "$ID" cat <<<"from the caller"
+    succeeds "from the caller"
+  done
+  for option in -it -ti "-itu 1000:1000"; do
+    # shellcheck disable=SC2086 # several words
+    run "$LIB/pty" --when ready --input 'typed\n' "$OCIRUN" --root "$ROOT" exec $option "$ID" sh -c \
+      'tty; echo ready; read -r line; echo "got $line"; exit 6'
+    output_mentions $'/dev/pts/0\nready'
+    output_mentions "got typed"
+    output_mentions "status 6"
+  done
+  run ocirun exec -itx "$ID" true
+  exits 255 "unknown option -x in -itx"
+}

@@ -79,6 +79,19 @@ const Option* find_option(std::span<const Option> options, std::string_view writ
   return found == options.end() ? nullptr : &*found;
 }
 
+std::vector<const Option*> options_of_letters(std::span<const Option> options,
+                                              std::string_view written) {
+  std::vector<const Option*> together;
+  if (written.size() < 3 || written[1] == '-') return {};
+  for (const char letter : written.substr(1)) {
+    if (!together.empty() && !together.back()->value.empty()) return {};
+    const auto row = std::ranges::find(options, letter, &Option::letter);
+    if (row == options.end()) return {};
+    together.push_back(&*row);
+  }
+  return together;
+}
+
 const Syntax* find_syntax(const Program& program, std::string_view name) {
   const auto found = std::ranges::find(program.commands, name, &Syntax::name);
   return found == program.commands.end() ? nullptr : *found;
@@ -127,7 +140,13 @@ Result<void> Reader::read(std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view written = word.substr(0, equals);
   const Option* option = find_option(options(), written);
-  if (option == nullptr) return std::unexpected(unknown_option(program_, syntax_, written));
+  if (option == nullptr) {
+    const std::vector<const Option*> together = options_of_letters(options(), written);
+    if (together.empty()) return std::unexpected(unknown_option(program_, syntax_, written));
+    for (const Option* flag : std::span(together).first(together.size() - 1))
+      arguments_.values_.emplace(flag->name, "true");
+    option = together.back();
+  }
   const bool has_value = equals != std::string_view::npos;
   if (option->value.empty()) {
     const std::string_view value = has_value ? word.substr(equals + 1) : "true";

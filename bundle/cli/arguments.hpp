@@ -45,8 +45,8 @@ class Arguments {
 };
 
 /// Reads a command line word by word: `--name value`, `--name=value`, `-n value`, `-n=value`,
-/// `--switch`, `--switch=false`, `--name[=value]`. All words behind `--` are operands, and so are
-/// "-" and "".
+/// `--switch`, `--switch=false`, `--name[=value]`, and letters together: `-xyn value` for the
+/// switches -x and -y and the option -n. All words behind `--` are operands, and so are "-" and "".
 class Reader {
  public:
   /// `syntax`: the command whose words are read; nullptr: the words before a command are read.

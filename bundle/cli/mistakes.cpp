@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "bundle/cli/arguments.hpp"
 #include "bundle/json/report.hpp"
@@ -21,29 +22,37 @@ std::string signal_hint(const Program& program, std::string_view letters) {
   return {};
 }
 
-/// The hint for "-it": there is no -i. The hint for "-dt", the letters of two switches: each letter
-/// stands apart. Otherwise "".
-std::string letters_hint(std::span<const Option> options, std::string_view written) {
-  const std::string_view letters = written.substr(1);
-  const auto row = [&](char letter) { return std::ranges::find(options, letter, &Option::letter); };
-  if (find_option(options, "--tty") != nullptr &&
-      (letters == "i" || letters == "it" || letters == "ti" || written == "--interactive"))
-    return ": there is no -i: standard input is always passed; use -t for a terminal";
-  if (letters.size() < 2 || letters.front() == '-') return {};
-  std::string apart;
-  for (const char letter : letters) {
-    if (row(letter) == options.end() || !row(letter)->value.empty()) return {};
-    apart += fmt::format(" -{}", letter);
-  }
-  return fmt::format(": each letter stands apart: write{}", apart);
+const Option* option_of(std::span<const Option> options, char letter) {
+  const auto row = std::ranges::find(options, letter, &Option::letter);
+  return row == options.end() ? nullptr : &*row;
 }
 
-/// The suggestion "-o file" for "-ofile"; "" if no option has the letter and takes a value.
+/// The letter without an option among letters that stand together, as "x" in "-itx". Nothing if the
+/// word is more likely a misspelt name: it does not begin with the letter of a switch, and has
+/// several such letters.
+std::optional<char> unknown_letter(std::span<const Option> options, std::string_view written) {
+  if (written.size() < 3 || written[1] == '-') return std::nullopt;
+  const std::string_view letters = written.substr(1);
+  const auto is_unknown = [&](char letter) { return option_of(options, letter) == nullptr; };
+  const auto first = std::ranges::find_if(letters, is_unknown);
+  if (first == letters.end()) return std::nullopt;
+  if (is_unknown(letters.front()) && std::ranges::count_if(letters, is_unknown) > 1)
+    return std::nullopt;
+  return *first;
+}
+
+/// The suggestion "-o file" for "-ofile", and "-it -o file" for "-itofile"; "" if the letter of an
+/// option that takes a value does not follow switches.
 std::string with_value_apart(std::span<const Option> options, std::string_view written) {
   if (written.size() < 3 || written[1] == '-') return {};
-  const Option* option = find_option(options, written.substr(0, 2));
-  if (option == nullptr || option->value.empty() || may_lack_value(*option)) return {};
-  return fmt::format("-{} {}", option->letter, written.substr(2));
+  for (std::size_t i = 1; i + 1 < written.size(); ++i) {
+    const Option* option = option_of(options, written[i]);
+    if (option == nullptr || may_lack_value(*option)) return {};
+    if (option->value.empty()) continue;
+    return fmt::format("{}{}-{} {}", written.substr(0, i == 1 ? 0 : i), i == 1 ? "" : " ",
+                       option->letter, written.substr(i + 1));
+  }
+  return {};
 }
 
 }  // namespace
@@ -53,8 +62,7 @@ Error unknown_option(const Program& program, const Syntax* syntax, std::string_v
   if (syntax != nullptr && find_option(program.options, written) != nullptr)
     return Error(0, fmt::format("{} is an option of {} itself: it stands before the command",
                                 written, program.name));
-  std::string hint = signal_hint(program, written.substr(1));
-  if (hint.empty()) hint = letters_hint(options, written);
+  const std::string hint = signal_hint(program, written.substr(1));
   if (!hint.empty()) return Error(0, fmt::format("unknown option {}{}", written, hint));
   const std::string_view name =
       written.substr(std::min(written.find_first_not_of('-'), written.size()));
@@ -62,6 +70,9 @@ Error unknown_option(const Program& program, const Syntax* syntax, std::string_v
   for (const Option& option : options) names.push_back(option.name);
   const std::string_view near = name.size() > 2 ? nearest(name, names) : "";
   const std::string apart = with_value_apart(options, written);
+  const auto letter = unknown_letter(options, written);
+  if (near.empty() && apart.empty() && letter)
+    return Error(0, fmt::format("unknown option -{} in {}; see --help", *letter, written));
   if (near.empty() && apart.empty())
     return Error(0, fmt::format("unknown option {}; see --help", written));
   return Error(0, fmt::format("unknown option {} (did you mean {}{}{}{}?); see --help", written,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "bundle/documents/state.hpp"
 
@@ -93,6 +94,11 @@ struct Program {
 /// The option of this name, written as "--force", "-f", or "-force", which is Go's style and used
 /// by go-runc. nullptr: there is none.
 const Option* find_option(std::span<const Option> options, std::string_view written);
+/// The options of letters that stand together, as in "-it" or "-itu": switches, but for the last
+/// option, which may take a value. Empty if `written` is something else. find_option() goes first:
+/// "-tty" is --tty.
+std::vector<const Option*> options_of_letters(std::span<const Option> options,
+                                              std::string_view written);
 /// The command of this name; nullptr: there is none.
 const Syntax* find_syntax(const Program& program, std::string_view name);
 

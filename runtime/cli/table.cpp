@@ -61,6 +61,7 @@ constexpr std::array kExecOptions{
     kTrace,
     Option{"cwd", 0, "DIR", "working directory in the container"},
     Option{"env", 'e', "NAME=VALUE", "set a variable", Completes::kNothing, Times::kMany},
+    Option{"interactive", 'i', {}, "accepted: standard input is always passed"},
     Option{"tty", 't', {}, "allocate a terminal"},
     Option{"user", 'u', "UID[:GID]", "numbers, as the container sees them"},
     Option{"additional-gids", 'g', "GID", "one more group", Completes::kNothing, Times::kMany},

@@ -16,7 +16,6 @@ constexpr std::array kOptions{
     Option{"preserve-fds", 0, "N", ""}, Option{"ready", 'r', "[=SECONDS]", ""},
     Option{"quiet", 'q', {}, ""},
 };
-constexpr std::array kTtyOptions{Option{"tty", 't', {}, ""}};
 constexpr Syntax kAnywhere{
     .name = "any", .operands = "ID...", .options = kOptions, .count = {0, kAnyNumber}};
 constexpr Syntax kExec{.name = "exec",
@@ -26,7 +25,6 @@ constexpr Syntax kExec{.name = "exec",
                        .placement = OptionPlacement::kUntilOperand};
 constexpr Syntax kKill{.name = "kill",
                        .operands = "ID [SIGNAL]",
-                       .options = kTtyOptions,
                        .count = {1, 2},
                        .completed_operands = {Operand{}, Operand{Completes::kSignal}}};
 constexpr Syntax kOne{.name = "one", .operands = "FILE", .options = kOptions, .count = {1, 1}};
@@ -226,17 +224,41 @@ BOOST_AUTO_TEST_CASE(an_option_that_belongs_elsewhere_is_told_where) {
                    .ends_with(std::string("the signal is an operand: ocirun "
                                           "kill ID ") +
                               (word + 1)));
-  for (const char* word : {"-i", "-it", "-ti", "--interactive"})
-    BOOST_TEST(must_fail(parse({word, "web1"}, kKill)).contains("use -t"));
   BOOST_TEST(error_of({"-i"}) == "unknown option -i; see --help");
 }
 
-BOOST_AUTO_TEST_CASE(letters_and_values_that_are_not_apart_are_told_how_to_write) {
-  BOOST_TEST(error_of({"-fq"}) == "unknown option -fq: each letter stands apart: write -f -q");
+BOOST_AUTO_TEST_CASE(letters_may_stand_together_and_the_last_may_take_a_value) {
+  for (const Words& words : {Words{"-fq"}, Words{"-qf"}, Words{"-f", "-q"}}) {
+    const Arguments arguments = must(parse(words));
+    BOOST_TEST(arguments.has("force"));
+    BOOST_TEST(arguments.has("quiet"));
+  }
+  for (const Words& words : {Words{"-fqb", "dir"}, Words{"-fqb=dir"}}) {
+    const Arguments arguments = must(parse(words));
+    BOOST_TEST(arguments.value("bundle").value_or("none") == "dir");
+    BOOST_TEST((arguments.has("force") && arguments.has("quiet")));
+  }
+  const Arguments without = must(parse({"-fq=false"}));
+  BOOST_TEST((without.has("force") && !without.has("quiet")));
+  BOOST_TEST(must(parse({"-fr=30"})).value("ready").value_or("none") == "30");
+  BOOST_TEST(must(parse({"-fr"})).has("ready"));
+  BOOST_TEST(error_of({"-fb"}) == "--bundle: a value (DIR) is missing");
+  BOOST_TEST(error_of({"-fq=x"}) == "-fq=x: takes no value but true or false");
+  const Words program{"web", "-fq"};
+  BOOST_TEST(must(parse({"-f", "web", "-fq"}, kExec)).operands() == program,
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_letter_and_a_value_that_is_not_apart_are_named) {
+  BOOST_TEST(error_of({"-fx"}) == "unknown option -x in -fx; see --help");
+  BOOST_TEST(error_of({"-fxq=1"}) == "unknown option -x in -fxq; see --help");
+  BOOST_TEST(error_of({"-xfq"}) == "unknown option -x in -xfq; see --help");
+  BOOST_TEST(error_of({"-xyz"}) == "unknown option -xyz; see --help");
   BOOST_TEST(error_of({"-bdir"}) == "unknown option -bdir (did you mean -b dir?); see --help");
+  BOOST_TEST(error_of({"-fqbdir"}) ==
+             "unknown option -fqbdir (did you mean -fq -b dir?); see --help");
   BOOST_TEST(error_of({"-buldne"}) ==
              "unknown option -buldne (did you mean --bundle, or -b uldne?); see --help");
-  BOOST_TEST(error_of({"-fx"}) == "unknown option -fx; see --help");
 }
 
 BOOST_AUTO_TEST_CASE(help_is_asked_for_before_the_operands_of_another_program) {
