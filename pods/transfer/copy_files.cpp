@@ -2,18 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/files/kernel_filesystems.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/images/trees/inode.hpp"
 
@@ -23,21 +21,10 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr int kMostLevels = 200;  // each needs three descriptors
-constexpr std::uint64_t kMqueueMagic = 0x19800202, kConfigfsMagic = 0x62656570,
-                        kFusectlMagic = 0x65735543;
-
-/// Filesystems whose files are doors to the kernel and to processes. To read or write them with the
-/// caller's rights would give a container, which can put a symlink to them on the way, more than it
-/// has itself.
-constexpr std::array<std::uint64_t, 16> kKernelFilesystems{
-    PROC_SUPER_MAGIC,   SYSFS_MAGIC,    CGROUP_SUPER_MAGIC,   CGROUP2_SUPER_MAGIC,
-    DEBUGFS_MAGIC,      TRACEFS_MAGIC,  SECURITYFS_MAGIC,     BPF_FS_MAGIC,
-    DEVPTS_SUPER_MAGIC, BINFMTFS_MAGIC, RDTGROUP_SUPER_MAGIC, EFIVARFS_MAGIC,
-    SELINUX_MAGIC,      kMqueueMagic,   kConfigfsMagic,       kFusectlMagic};
 
 /// Why an entry is not copied; "" if it is.
 std::string why_left_out(const struct stat& info, const sys::FilesystemInfo& filesystem) {
-  if (std::ranges::find(kKernelFilesystems, filesystem.magic) != kKernelFilesystems.end())
+  if (linux::is_kernel_filesystem(filesystem.magic))
     return "lies in a filesystem of the kernel, such as proc, sysfs or cgroup (`ocirun pod exec` "
            "can read it with the rights of the container)";
   switch (info.st_mode & S_IFMT) {

@@ -11,6 +11,8 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/kernel_filesystems.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -28,14 +30,23 @@ struct GroupLine {
   Gid gid;
 };
 
-/// The text of a file of the image; "" if the image does not have it.
-Result<std::string> read_file_of(const linux::SafeDir& root, const char* path) {
-  const auto opened = root.open(RootfsPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!opened && opened.error().number() == ENOENT) return std::string();
-  if (!opened) return within(Result<std::string>(std::unexpected(opened.error())), path);
-  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*opened));
-  if (!S_ISREG(status.st_mode)) return refuse("{} of the image is no regular file", path);
-  return within(linux::sys::read_all(*opened, kMostBytesOfAccounts), path);
+/// The text of a file of the image or container `whose`; "" if there is no such file. Opens nothing
+/// but a regular file: the file, or a symlink on the way, is a stranger's.
+Result<std::string> read_file_of(const linux::SafeDir& root, const char* path,
+                                 std::string_view whose) {
+  const auto found = root.open(RootfsPath(path), O_PATH);
+  if (!found && found.error().number() == ENOENT) return std::string();
+  if (!found) return within(Result<std::string>(std::unexpected(found.error())), path);
+  OCIRUN_TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
+  if (!S_ISREG(status.st_mode)) return refuse("{} of the {} is no regular file", path, whose);
+  OCIRUN_TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(*found));
+  if (linux::is_kernel_filesystem(filesystem.magic))
+    return refuse("{} of the {} lies in a filesystem of the kernel, such as proc or sysfs", path,
+                  whose);
+  OCIRUN_TRY_ASSIGN(const auto procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  OCIRUN_TRY_ASSIGN(const UniqueFd opened,
+                    within(procfs.reopen(*found, O_RDONLY | O_NOCTTY), path));
+  return within(linux::sys::read_all(opened, kMostBytesOfAccounts), "{} of the {}", path, whose);
 }
 
 template <std::size_t N>
@@ -83,9 +94,9 @@ std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule) {
 }
 
 Result<Account> find_account(const linux::SafeDir& root, const std::string& user,
-                             const std::string& group) {
-  OCIRUN_TRY_ASSIGN(const std::string passwd, read_file_of(root, "/etc/passwd"));
-  OCIRUN_TRY_ASSIGN(const std::string group_file, read_file_of(root, "/etc/group"));
+                             const std::string& group, std::string_view whose) {
+  OCIRUN_TRY_ASSIGN(const std::string passwd, read_file_of(root, "/etc/passwd", whose));
+  OCIRUN_TRY_ASSIGN(const std::string group_file, read_file_of(root, "/etc/group", whose));
   const std::vector<UserLine> users = read_users(passwd);
   const std::vector<GroupLine> groups = read_groups(group_file);
 
@@ -95,7 +106,7 @@ Result<Account> find_account(const linux::SafeDir& root, const std::string& user
     return number ? entry.uid == *number : entry.name == user;
   });
   if (!number && line == users.end())
-    return refuse("the user \"{}\" is not in /etc/passwd of the image", user);
+    return refuse("the user \"{}\" is not in /etc/passwd of the {}", user, whose);
   account.uid = number ? *number : line->uid;
   if (line != users.end()) {
     account.gid = line->gid;
@@ -114,7 +125,7 @@ Result<Account> find_account(const linux::SafeDir& root, const std::string& user
   }
   const auto found = std::ranges::find(groups, group, &GroupLine::name);
   if (found == groups.end())
-    return refuse("the group \"{}\" is not in /etc/group of the image", group);
+    return refuse("the group \"{}\" is not in /etc/group of the {}", group, whose);
   account.gid = found->gid;
   return account;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
@@ -30,8 +31,9 @@ std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule);
 /// Finds an account in /etc/passwd and /etc/group of the image, below `root`. `user` and `group`
 /// are numbers or names; the user "" is root. A number need not be in the files. Without a group,
 /// the files give the group and the additional groups of the user; a user number that is not in the
-/// files gets group 0. Errors: a name that is not in the files; a file above 1 MiB.
+/// files gets group 0. `whose`: what has the files, for errors. Errors: a name that is not in the
+/// files; a file above 1 MiB; one that is no regular file, or lies in a filesystem of the kernel.
 Result<Account> find_account(const linux::SafeDir& root, const std::string& user,
-                             const std::string& group);
+                             const std::string& group, std::string_view whose = "image");
 
 }  // namespace ocirun::pods
