@@ -75,6 +75,10 @@ completes_names_of_pods() {
   offered "ocirun pod exec $data -c " app log
   offered "ocirun pod exec $data -c log " web
   offered "ocirun pod exec $data web s"
+  offered "ocirun pod exec $data -itc " app log
+  offered "ocirun pod exec -t --in" --interactive
+  offered "ocirun pod exec -it --in" # it is given
+  offered "ocirun pod exec --work" --workdir
   offered "ocirun pod logs $data web --container=" app log
   offered "ocirun pod stop $data web " db
   offered "ocirun pod kill $data web SIGTE" SIGTERM

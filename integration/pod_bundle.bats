@@ -35,6 +35,7 @@ refused() {
   equal "8080 $POD $POD mine kept"$'\n'"of-the-bundle" "$(pod logs "$POD")" # KN-10: cat has read the end of the file
   equal "$POD.user-container" "$(says '.containers[0].id')"
   has "mine" "$(pod exec "$POD" sh -c 'echo mine >/tmp/page; wget -q -O - 127.0.0.1:8080/tmp/page')"
+  equal "1 $POD kept" "$(pod exec -u 0 -e A=1 "$POD" sh -c 'echo $A $K_SERVICE $OWN')"
   pod stop "$POD"
   has bye "$(pod logs "$POD")"
   pod delete "$POD"

@@ -30,6 +30,7 @@ $POD" "$(said)"
   as_user env -u XDG_RUNTIME_DIR HOME="$HOME_DIR" "$OCIRUN" pod exec "$POD" touch /from-elsewhere
   run pod exec "$POD" sh -c 'ls /from-elsewhere; exit 5'
   equal 5 "$status"
+  equal "1000:1000 /home/web 2 /tmp" "$(pod exec -u web -e A=2 -w /tmp "$POD" sh -c 'echo $(id -u):$(id -g) $HOME $A $PWD')"
   eventually has_lines app 1
   run pod delete "$POD"
   equal 1 "$status"

@@ -94,6 +94,16 @@ a_life() {
   equal inside "$(pod exec -c one "$POD" echo inside)"
   run pod exec -c one "$POD" sh -c 'exit 7'
   equal 7 "$status"
+  run pod exec -iu web -e A=now -e HOME=/h -w /work -c one "$POD" sh -c \
+    'echo $(id -u):$(id -g) $A $HOME $FROM $PWD; ls /proc/self/fd | xargs; exit 7' <<<"" # crun gives a device to the user
+  equal 7 "$status"
+  equal $'1000:1000 now /h image /work\n0 1 2 3' "$output"
+  equal "last /work image" "$(pod exec -e A=first -e A=last -w /work -c one "$POD" sh -c 'echo $A $PWD $FROM')"
+  TERM=vt220 run "$LIB/pty" "$OCIRUN" --root "$ROOT" pod exec --data "$TMP/data" -it -c one "$POD" sh -c 'echo $TERM $FROM'
+  equal $'vt220 image\nstatus 0' "$output"
+  run "$LIB/pty" --size 31x97 "$OCIRUN" --root "$ROOT" pod exec --data "$TMP/data" -itu web -c one "$POD" sh -c \
+    'stty size; id -u; exit 6'
+  equal $'31 97\n1000\nstatus 6' "$output"
   pod stop "$POD"
   equal ends "$(pod logs -c one --tail 1 "$POD")"
   equal stopped "$(says .status)"

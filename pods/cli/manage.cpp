@@ -9,7 +9,6 @@
 #include <functional>
 #include <utility>
 
-#include "linux/process/exec.hpp"
 #include "linux/programs/child_call.hpp"
 #include "pods/cli/options.hpp"
 #include "pods/cli/views.hpp"
@@ -27,12 +26,6 @@ constexpr std::array kDeleteOptions{
     Option{"force", 'f', {}, "kill a pod that runs"},
     kDataOption,
 };
-constexpr std::array kExecOptions{
-    kContainerOption,
-    Option{"tty", 't', {}, "give the program a terminal"},
-    kDataOption,
-};
-
 Result<PodsDirectory> pods_of(const Arguments& arguments) {
   return PodsDirectory::open(data_of(arguments));
 }
@@ -140,24 +133,6 @@ Result<int> remove(const Arguments& arguments, const Caller&) {
   return outcomes.exit_status();
 }
 
-Result<int> exec(const Arguments& arguments, const Caller&) {
-  OCIRUN_TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
-  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, arguments.operands().front()));
-  OCIRUN_TRY_ASSIGN(const ContainerRecord container,
-                    choose_running_container(view.record, arguments.value("container"),
-                                             "no program can be executed in it"));
-  std::vector<std::string> words = view.record.runtime;
-  words.emplace_back("exec");
-  if (arguments.has("tty")) words.emplace_back("--tty");
-  words.push_back(container.id);
-  words.insert(words.end(), arguments.operands().begin() + 1, arguments.operands().end());
-  if (::geteuid() != 0) OCIRUN_TRY(become_root_of_namespace_of(view.record));
-  linux::reset_signals();
-  const linux::ExecArguments command(words, {});
-  ::execve(command.argv()[0], command.argv(), environ);
-  return fail(errno, "execute {}", words.front());
-}
-
 }  // namespace
 
 const Command kStop{{"stop",
@@ -174,13 +149,5 @@ const Command kDelete{{"delete",
                        {1, kAnyNumber},
                        {kPods}},
                       remove};
-const Command kExec{{"exec",
-                     "POD PROGRAM [ARGUMENT...]",
-                     "execute a program in a container of a pod",
-                     kExecOptions,
-                     {2, kAnyNumber},
-                     {kOnePod},
-                     OptionPlacement::kUntilOperand},
-                    exec};
 
 }  // namespace ocirun::pods::cli
