@@ -233,6 +233,14 @@ on_v2() {
   run run_pod --restart never
   equal 0 "$status"
   equal $'0 12345 1\n0:0' "$(said)"
+  rm app.yaml
+  container app 'echo up; sleep 1000'
+  run_pod --detach
+  equal "0:0 1" "$(pod exec -u root -e A=1 "$POD" sh -c 'echo $(id -u):$(id -g) $A')"
+  run pod exec -u web "$POD" echo executed
+  exits 255 1000
+  output_never_mentions executed
+  pod delete --force "$POD"
   nothing_left
 }
 
