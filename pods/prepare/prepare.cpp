@@ -170,8 +170,8 @@ std::vector<std::string> warnings_for(const Workload& workload, const Container&
         container.name, bundle::in_quotes(launch.stop_signal)));
   if (!launch.left_out_labels.empty())
     warnings.push_back(
-        fmt::format("{}: labels of the image that become no annotations, because a runtime or a "
-                    "hook might obey them: {}",
+        fmt::format("{}: labels of the image that have no effect, because only the operator may "
+                    "give a container such annotations: {}",
                     container.name, bundle::in_list(launch.left_out_labels)));
   return warnings;
 }

@@ -113,7 +113,7 @@ std::map<std::string, std::string> merge_annotations(const Pod& pod, const Conta
   for (const auto& [name, value] : image.config.labels)
     if (describes_image(name))
       merged.emplace(name, value);
-    else
+    else if (name.starts_with(bundle::kOwnPrefix))
       left_out.push_back(name);
   const bool names_signal = bundle::parse_stop_signal(image.config.stop_signal).has_value();
   const std::pair<std::string_view, std::string> implied[] = {

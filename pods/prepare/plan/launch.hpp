@@ -19,7 +19,7 @@ struct Launch {
   std::string cwd;                // absolute
   Account account;
   std::map<std::string, std::string> annotations;
-  std::vector<std::string> left_out_labels;  // labels of the image that cannot be annotations
+  std::vector<std::string> left_out_labels;  // of the image, with a name of ocirun's annotations
   std::vector<std::string> volumes;          // paths at which the image wants a volume
   std::string stop_signal;                   // "": SIGTERM
 };
