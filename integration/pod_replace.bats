@@ -108,6 +108,44 @@ END
   output_mentions "there is no pod \"$POD\""
 }
 
+@test "--replace keeps the pod that runs if the program of the new one is not there; a program that a volume brings is accepted" {
+  counter one
+  run_pod --detach --replace
+  local first program
+  first=$(pid_of_app)
+  keeps() { # STATUS TEXT PROGRAM
+    sed -i "s|cmd: .*|cmd: [$3]|" app.yaml
+    run "-$1" run_pod --detach --replace
+    says_run "the pod \"$POD\" stays as it is: app.yaml:"
+    says_run "container \"app\": exec: $2"
+    equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
+  }
+  keeps 127 '"/bin/nothing": stat /bin/nothing: no such file or directory' /bin/nothing
+  keeps 127 '"nothing": executable file not found in $PATH' nothing
+  keeps 126 '"/etc": it is a directory, not a program: permission denied' /etc
+  keeps 126 '"/etc/passwd": it has no x bit (chmod +x in the image): permission denied' /etc/passwd
+
+  # What is there: by PATH, by a symlink that leads outside where it is not resolved in the image, in a volume, behind a symlink to one.
+  mkdir -p layer/opt vol/sub
+  cp "$(command -v busybox)" layer/opt/busybox
+  ln -s /opt/busybox layer/opt/absolute
+  ln -s ../../../../opt/busybox layer/opt/upwards
+  ln -s /v/sub layer/opt/into
+  cp "$(command -v busybox)" vol/sub/busybox
+  make_image images more '{"Entrypoint":["/bin/sh","-c"],"Env":["PATH=/nowhere:opt:/opt"]}' "$BUNDLE/rootfs" layer
+  rm app.yaml
+  container app 'exec sleep 1000'
+  sed -i 's|image: base|image: more|; s|args: .*|args: [sh, -c, "exec /opt/busybox sleep 1000"]|' app.yaml
+  printf '    %s\n' 'resources: {cpu: {required: 0.1}, memory: {required: 8M}, volumes: [{name: v, mountPath: /v, accessMode: RO}]}' >>app.yaml
+  sed -i '0,/    resources:/{/    resources:/d}' app.yaml
+  for program in /opt/absolute /opt/upwards opt/busybox busybox /v/sub/busybox /opt/into/busybox; do
+    sed -i "s|cmd: .*|cmd: [$program]|" app.yaml
+    run_pod --detach --replace --volume "v=$TMP/vol" || show_output
+    equal running "$(says .status)"
+  done
+  first=$(pid_of_app)
+}
+
 @test "--replace takes the place of a pod that has ended, was killed or was cut off" {
   counter one
   run_pod --detach --replace
@@ -189,13 +227,17 @@ of_another_boot() { sed -i 's/"bootId": "[^"]*"/"bootId": "00000000-0000-0000-00
 @test "a new pod that cannot be started in the place of another one keeps its record, and start tries again" {
   counter one
   run_pod --detach --replace
+  mkdir layer
+  printf '%s\n' '#!/absent' >layer/script # the trial looks for the program, not for its interpreter
+  chmod +x layer/script
+  make_image images scripts '{}' "$BUNDLE/rootfs" layer
   rm app.yaml && container app 'exec sleep 1000'
-  sed -i 's|cmd: .*|cmd: [/absent]|' app.yaml
-  run -127 run_pod --detach --replace
+  sed -i 's|image: base|image: scripts|; s|cmd: .*|cmd: [/script]|' app.yaml
+  run -1 run_pod --detach --replace
   says_run "the pod \"$POD\" that ran before is removed, and the new one has failed"
   says_run /absent
   equal failed "$(says .status)"
-  run -127 quietly pod start "$POD"
+  run -1 quietly pod start "$POD"
   equal failed "$(says .status)"
 }
 

@@ -171,8 +171,11 @@ std::expected<int, PodFailure> run_pod(Completed& completed, const Settings& set
     OCIRUN_TRY(try_bundles(pods, pod));
     return signals.check();
   };
-  OCIRUN_TRY_ASSIGN(const Room room,
-                    make_room(pods, settings, fingerprint, try_new, listener.note));
+  const auto made = make_room(pods, settings, fingerprint, try_new, listener.note);
+  if (!made)
+    return std::unexpected(
+        PodFailure(made.error(), status_of_missing_program(made.error().message()).value_or(1)));
+  const Room room = *made;
   if (room == Room::kUnchanged) {
     say_unchanged(settings.name, listener);
     return 0;

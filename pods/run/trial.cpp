@@ -1,11 +1,29 @@
 #include "pods/run/trial.hpp"
 
+#include <fcntl.h>
+
+#include "bundle/json/document.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/programs/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
+#include "pods/prepare/program_lookup.hpp"
+#include "pods/run/runtime.hpp"
 
 namespace ocirun::pods {
 namespace {
+
+/// Looks whether the program of the container can be executed.
+Result<void> try_program(const Workload& workload, const ReadyContainer& ready) {
+  OCIRUN_TRY_ASSIGN(
+      const std::string config,
+      linux::read_file(Fd{AT_FDCWD}, ready.bundle + "/config.json", bundle::Document::kMaxSize));
+  auto found = check_program(ready.bundle, config);
+  if (found) return {};
+  const std::string& program = ready.launch.args.front();
+  return within(within(std::move(found), "container \"{}\"", ready.container->name),
+                workload.at(place_of_program(*ready.container, program)));
+}
 
 /// Makes the bundles in `trial`. The mounts disappear with the calling process.
 Result<void> try_in(const PodDirectory& trial, const NewPod& pod) {
@@ -29,14 +47,16 @@ Result<void> try_in(const PodDirectory& trial, const NewPod& pod) {
                         .cgroups_path = {},
                         .powers = powers_here(pod.has_cgroup(), pod.network.own_network),
                         .ids = {}};
-  OCIRUN_TRY(make_bundles_below({.completed = pod.completed,
-                                 .store = store,
-                                 .images = pod.images.of,
-                                 .volumes = volumes,
-                                 .devices = devices,
-                                 .sandbox = sandbox,
-                                 .network_files = files},
-                                site, "containers"));
+  OCIRUN_TRY_ASSIGN(const std::vector<ReadyContainer> made,
+                    make_bundles_below({.completed = pod.completed,
+                                        .store = store,
+                                        .images = pod.images.of,
+                                        .volumes = volumes,
+                                        .devices = devices,
+                                        .sandbox = sandbox,
+                                        .network_files = files},
+                                       site, "containers"));
+  for (const ReadyContainer& ready : made) OCIRUN_TRY(try_program(workload, ready));
   return {};
 }
 
