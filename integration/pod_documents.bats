@@ -106,6 +106,25 @@ END
   has "mkdir: can't create directory '/d': Operation not supported" "$(<output)"
 }
 
+@test "${NAME} in a document stays as it is; the page's command with envsubst replaces it" {
+  command -v envsubst >/dev/null || skip "needs envsubst (gettext-base)"
+  cat >app.yaml <<'END'
+apiVersion: v1
+kind: Pod
+metadata: {name: shop}
+spec:
+  restartPolicy: Never
+  containers: [{name: app, image: base, command: [/bin/sh, -c], args: ['echo "$V ${V#?}"'], env: [{name: V, value: "${WHO}"}]}]
+END
+  run_pod --env-file <(echo WHO=operator) --no-prefix
+  equal '${WHO} {WHO}' "$(tail -n 1 output)"
+  local line
+  line=$(sed -n 's/^\.Dl \$ \(WHO=.*\)/\1/p' "$BATS_TEST_DIRNAME/../man/ocirun-pod-documents.7" | sed "s/\\\\(aq/'/g")
+  equal "WHO=world envsubst '\${WHO}' <app.yaml | ocirun pod run -" "$line"
+  PATH=${OCIRUN%/*}:$PATH bash -c "${line/run -/run --data $TMP/data --images images --net none --name $POD --no-prefix -}" >output 2>&1
+  equal "world orld" "$(tail -n 1 output)"
+}
+
 @test "OAM-1 OAM-2 OAM-3 an ApplicationConfiguration sets the parameters of the Component in its file; --ignore leaves out a trait" {
   component web >app.yaml
   cat >>app.yaml <<'END'
