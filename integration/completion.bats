@@ -33,8 +33,13 @@ options_of() { # WORD…
   "$OCIRUN" "$@" --help | sed -nE 's/^  ((-.), |    )(--[a-z0-9-]+).*/\2 \3/p' | tr ' ' '\n' | grep .
   printf '%s\n' --help -h
 }
-commands() { # [pod]
-  "$OCIRUN" "$@" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z]+) .*/\1/p'
+# commands [pod]: `ocirun --help` has one in each line, `ocirun pod --help` several, with two blanks behind them.
+commands() {
+  if [[ $* == pod ]]; then
+    "$OCIRUN" pod --help | sed -nE 's/^  ([a-z]+( [a-z]+)*)  .*/\1/p' | tr ' ' '\n'
+  else
+    "$OCIRUN" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z]+) .*/\1/p'
+  fi
 }
 
 # completes_the_table SHELL: every command, and every option of each command, is offered; those of `pod` as well.

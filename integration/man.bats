@@ -14,7 +14,14 @@ options_of_help() { # [COMMAND...]
 options_of_page() { # of the page at standard input
   sed -nE '/^\.It Fl/{s/^\.It //; s/Fl -([a-z0-9-]+)/--\1/; s/Fl (.) , /-\1 /; s/ Ns Op .*| Ar .*/ value/; p}' | sort -u
 }
-commands() { "$OCIRUN" "$@" --help | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; } # [pod]
+# commands [pod]: `ocirun --help` has one in each line, `ocirun pod --help` several, with two blanks behind them.
+commands() {
+  if [[ $* == pod ]]; then
+    "$OCIRUN" pod --help | sed -nE 's/^  ([a-z]+( [a-z]+)*)  .*/\1/p' | tr ' ' '\n'
+  else
+    "$OCIRUN" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z]+) .*/\1/p'
+  fi
+}
 has_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]]; }
 
 # section PAGE HEADING: prints the section or subsection.
@@ -127,7 +134,11 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
 }
 
 # options_of_all WORD…: the long options of `ocirun WORD…`, one a line.
-options_of_all() { "$OCIRUN" "$@" --help | { grep -oE -- '--[a-z][a-z0-9-]*' || true; }; }
+options_of_all() {
+  local command
+  "$OCIRUN" "$@" --help | { grep -oE -- '--[a-z][a-z0-9-]*' || true; }
+  [[ $* != pod ]] || for command in $(commands pod); do options_of_all pod "$command"; done
+}
 
 # foreign FILE: sets FOREIGN to the options of other programs that this file names, with the name of each program in front.
 foreign() {

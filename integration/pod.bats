@@ -84,6 +84,12 @@ END
   output_mentions 'ocirun: pod: a command is missing; see ocirun pod --help'
   run "$OCIRUN" pod valdate
   output_mentions 'unknown command "valdate" (did you mean validate?)'
+  local words
+  for words in ps=status rm=delete down=stop up=run inspect=status; do # of podman, Docker and Compose
+    run "$OCIRUN" pod "${words%=*}"
+    equal 1 "$status"
+    output_mentions "unknown command \"${words%=*}\" (did you mean ${words#*=}?); see ocirun pod --help"
+  done
   run "$OCIRUN" pod validate
   output_mentions 'ocirun: pod validate: FILE... | --profile knative BUNDLE... is missing'
   run "$OCIRUN" pod validate --bundle x
@@ -110,8 +116,13 @@ END
     # shellcheck disable=SC2086
     run "$OCIRUN" $words
     succeeds
-    output_mentions '  validate '
+    output_mentions ' validate plan '
   done
+  # On one screen, with each command that completion knows.
+  local word
+  ((${#lines[@]} <= 24))
+  [[ $(wc -l <<<"$output") -le 24 && -z $(grep -E '.{81}' <<<"$output") ]]
+  for word in $("$OCIRUN" __complete pod '' | cut -f 1); do [[ $word == -* ]] || output_mentions " $word "; done
   run "$OCIRUN" pod validate --help
   succeeds
   output_mentions 'usage: ocirun pod validate [OPTION...] FILE...'

@@ -4,6 +4,14 @@
 load lib/common
 source "$LIB/pod-scene.bash"
 
+@test "each fault of a document has a line of its own, as with validate" {
+  container app 'exit 0' 'unknown: 1' 'wrong: 2'
+  run run_pod
+  equal 1 "$status"
+  equal 2 "$(grep -c '^ocirun: error: app.yaml:' "$TMP/output")"
+  has "ocirun: pod run: app.yaml has 2 errors" "$(<"$TMP/output")"
+}
+
 @test "a pod of two containers in the foreground: lines with prefix, status of the first that failed, nothing left" {
   container one 'echo first; exit 0'
   container two 'echo second >&2; exit 7'

@@ -13,27 +13,11 @@
 #include "linux/base/text.hpp"
 #include "pods/cli/options.hpp"
 #include "pods/cli/ordinary_user.hpp"
+#include "pods/cli/overview.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
-
-std::string help_text() {
-  std::string text = fmt::format(
-      "usage: ocirun pod COMMAND [OPTION...] [OPERAND...]\n\n"
-      "Works on workload documents: OAM ContainerizedWorkload, App Container pod manifest, "
-      "Knative\n"
-      "Service, Kubernetes Pod, Deployment or StatefulSet, Radius container resource; each in "
-      "YAML\n"
-      "or JSON. \"-\" is standard input.\n\n"
-      "commands:\n{}",
-      bundle::cli::command_lines(kProgram));
-  for (const bundle::cli::Syntax* command : kProgram.commands)
-    if (!command->options.empty())
-      text += fmt::format("\noptions of {}:\n{}", command->name,
-                          bundle::cli::option_lines(command->options));
-  return text;
-}
 
 Result<int> run_command(const Command& command, std::span<const std::string> words, Caller caller) {
   OCIRUN_TRY_ASSIGN(Arguments arguments, bundle::cli::parse(kProgram, command, words));
@@ -59,14 +43,15 @@ Result<int> run_command(std::span<const std::string> words, const Caller& caller
   }
   const bool wants_help = first == "--help" || first == "-h" || first == "help";
   if (wants_help && (first != "help" || words.size() == 1)) {
-    OCIRUN_TRY(print(help_text()));
+    OCIRUN_TRY(print(overview()));
     return 0;
   }
   const std::string& name = wants_help ? words[1] : first;
   const Command* command = find_command(name);
   if (command == nullptr)
-    return within(Result<int>(std::unexpected(bundle::cli::unknown_command(kProgram, name))),
-                  "pod");
+    return within(
+        Result<int>(std::unexpected(bundle::cli::unknown_command(kProgram, name, meant_by(name)))),
+        "pod");
   if (wants_help || bundle::cli::ask_for_help(*command, words.subspan(1))) {
     OCIRUN_TRY(print(bundle::cli::help_text(kProgram, *command)));
     return 0;

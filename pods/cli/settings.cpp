@@ -164,7 +164,9 @@ Result<Workload> workload_of_text(const Arguments& arguments, const std::string&
   for (const std::string& unused : workload.unused_ignored)
     sentences.push_back(unused_ignored(unused));
   if (sentences.empty()) return workload;
-  return refuse("{}", fmt::join(sentences, "; "));
+  if (sentences.size() == 1) return refuse("{}", sentences.front());
+  for (const std::string& sentence : sentences) note(fmt::format("error: {}", sentence));
+  return refuse("{} has {} errors", name, sentences.size());
 }
 
 Result<std::string> name_for(const Arguments& arguments, const std::string& of_document,
