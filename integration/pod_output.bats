@@ -151,3 +151,24 @@ END
   grep -q '^b | login failed$' shown
   run ! grep -q 'x.*login' shown
 }
+
+@test "logs of several pods, the last lines by -n, and --since a day" {
+  container app 'echo one; echo two; sleep 1000'
+  run_pod --detach
+  local first=$POD
+  eventually has_lines app 2
+  POD=${first}b
+  run_pod --detach
+  eventually has_lines app 2
+  equal "$first/app | two
+${first}b/app | two" "$(pod logs -n 1 "$first" "${first}b")"
+  equal $'one\ntwo' "$(pod logs --since "$(date -d yesterday +%F)" "$POD")"
+  equal "" "$(pod logs --since "$(date -d 'now + 2 days' +%F)" "$POD")"
+  run pod logs -f "$first" "$POD"
+  equal 1 "$status"
+  has "--follow follows one container, and these are $first/app, $POD/app: name one POD, and -c CONTAINER" "$output"
+  run pod logs "$first" absent
+  equal 1 "$status"
+  lacks one "$output"
+}
+lacks() { [[ $2 != *"$1"* ]]; }

@@ -51,3 +51,11 @@ source "$LIB/pod-scene.bash"
     ((${#reason} <= 80))
   done
 }
+
+@test "stop -t gives the grace period" {
+  container app 'trap "" TERM; touch /ready; while :; do sleep 0.1; done'
+  run_pod --detach --grace 1000
+  pod exec "$POD" sh -c 'until [ -e /ready ]; do sleep 0.1; done'
+  pod stop -t 1 "$POD"
+  equal "stopped 137" "$(says '"\(.status) \(.containers[0].exitCode)"')"
+}

@@ -22,8 +22,9 @@ namespace {
 constexpr std::array kLogsOptions{
     Option{"container", 'c', "CONTAINER", "only the log of CONTAINER", Completes::kPodContainer},
     Option{"follow", 'f', {}, "wait for more until the pod has ended"},
-    Option{"since", 0, "TIME", "lines of the last 10m, 1h30m …, or since 2026-11-25T01:02:03Z"},
-    Option{"tail", 0, "NUMBER", "the last lines"},
+    Option{"since", 0, "TIME",
+           "lines of the last 10m, 1h30m …, or since 2026-11-25T01:02:03Z or 2026-11-25"},
+    Option{"tail", 'n', "NUMBER", "the last lines of each container"},
     Option{"timestamps", 't', {}, "print the time of each line"},
     kDataOption,
 };
@@ -42,46 +43,68 @@ Result<LogQuery> read_query(const Arguments& arguments) {
   return query;
 }
 
-/// The ids of the containers whose logs are to be printed.
-Result<std::vector<std::string>> choose(const PodRecord& record, const Arguments& arguments) {
+/// A container whose log is printed.
+struct Source {
+  const PodRecord* pod;
+  std::string id;
+  std::string prefix;  // of its lines
+};
+
+/// The containers of the pods, or those that -c names. Errors: a pod has no such container;
+/// --follow of several.
+Result<std::vector<Source>> choose(const std::vector<PodView>& views, const Arguments& arguments) {
   const auto wanted = arguments.value("container");
-  std::vector<std::string> ids, known;
-  for (const ContainerRecord& container : record.containers) {
-    known.push_back(container.name);
-    if (!wanted || container.name == *wanted) ids.push_back(container.id);
+  std::vector<Source> sources;
+  std::vector<std::string> shown;
+  for (const PodView& view : views) {
+    const std::size_t before = sources.size();
+    std::vector<std::string> known;
+    for (const ContainerRecord& container : view.record.containers) {
+      known.push_back(container.name);
+      if (wanted && container.name != *wanted) continue;
+      sources.push_back({&view.record, container.id, {}});
+      shown.push_back(views.size() == 1 ? container.name
+                                        : fmt::format("{}/{}", view.record.name, container.name));
+    }
+    if (sources.size() == before)
+      return refuse("the pod \"{}\" has no container \"{}\", only {}", view.record.name,
+                    wanted.value_or(""), fmt::join(known, ", "));
   }
-  if (ids.empty())
-    return refuse("the pod has no container \"{}\", only {}", wanted.value_or(""),
-                  fmt::join(known, ", "));
-  if (ids.size() > 1 && arguments.has("follow"))
-    return refuse("--follow follows one container: -c names one of {}", fmt::join(known, ", "));
-  return ids;
+  if (sources.size() == 1) return sources;
+  if (arguments.has("follow"))
+    return refuse(
+        "--follow follows one container, and these are {}: name one POD, and -c CONTAINER",
+        fmt::join(shown, ", "));
+  for (std::size_t i = 0; i < sources.size(); ++i) sources[i].prefix = shown[i] + " | ";
+  return sources;
 }
 
 Result<int> logs(const Arguments& arguments, const Caller&) {
-  const std::string& pod = arguments.operands().front();
   OCIRUN_TRY_ASSIGN(const LogQuery query, read_query(arguments));
   OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
-  OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, pod));
-  OCIRUN_TRY_ASSIGN(const std::vector<std::string> ids, choose(view.record, arguments));
-  OCIRUN_TRY_ASSIGN(
-      const UniqueFd directory,
-      within(linux::sys::open(view.record.log_directory.c_str(), O_RDONLY | O_DIRECTORY),
-             "log directory"));
+  std::vector<PodView> views;
+  for (const std::string& pod : arguments.operands()) {
+    OCIRUN_TRY_ASSIGN(views.emplace_back(), view_pod(pods, pod));
+  }
+  OCIRUN_TRY_ASSIGN(const std::vector<Source> sources, choose(views, arguments));
   const bool with_times = arguments.has("timestamps");
-  for (const std::string& id : ids) {
-    const std::string prefix = ids.size() > 1 ? id.substr(pod.size() + 1) + " | " : "";
+  for (const Source& source : sources) {
+    OCIRUN_TRY_ASSIGN(
+        const UniqueFd directory,
+        within(linux::sys::open(source.pod->log_directory.c_str(), O_RDONLY | O_DIRECTORY),
+               "log directory"));
     const auto show = [&](const LogLine& line) {
-      return print(fmt::format("{}{}{}{}{}", prefix, with_times ? format_time(line.time) : "",
-                               with_times ? " " : "", line.text, line.whole ? "\n" : ""));
+      return print(fmt::format("{}{}{}{}{}", source.prefix,
+                               with_times ? format_time(line.time) : "", with_times ? " " : "",
+                               line.text, line.whole ? "\n" : ""));
     };
     const auto has_ended = [&] {
-      const auto now = view_pod(pods, pod);
+      const auto now = view_pod(pods, source.pod->name);
       return !now || !now->is_supervised;
     };
-    auto read = read_log(directory, id, query, show, has_ended);
+    auto read = read_log(directory, source.id, query, show, has_ended);
     // An init container that has not run yet has no log.
-    if (!read && read.error().number() == ENOENT && ids.size() > 1) continue;
+    if (!read && read.error().number() == ENOENT && sources.size() > 1) continue;
     OCIRUN_TRY(std::move(read));
   }
   return 0;
@@ -90,11 +113,11 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
 }  // namespace
 
 const Command kLogs{{"logs",
-                     "POD",
-                     "print what the containers of a pod have written",
+                     "POD...",
+                     "print what the containers of pods have written",
                      kLogsOptions,
-                     {1, 1},
-                     {kOnePod}},
+                     {1, kAnyNumber},
+                     {kPods}},
                     logs};
 
 namespace {

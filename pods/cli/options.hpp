@@ -37,7 +37,7 @@ inline constexpr Option kContainerOption{"container", 'c', "CONTAINER",
 inline constexpr Option kFormatOption{"format", 0, "json|text", "(default text)",
                                       Completes::kWords};
 inline constexpr Option kGraceOption{
-    "grace", 0, "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"};
+    "grace", 't', "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"};
 
 inline constexpr Operand kOnePod{Completes::kPod};
 inline constexpr Operand kPods{.completes = Completes::kPod, .times = Times::kMany};

@@ -117,8 +117,32 @@ std::optional<LogLine> parse_line(std::string_view line) {
                  .whole = whole};
 }
 
+namespace {
+
+/// The beginning of a day such as "2026-11-25" in the time zone of the caller.
+std::optional<timespec> beginning_of(std::string_view text) {
+  constexpr int kFirstYear = 1900;  // of tm_year
+  const auto year = take(text, 4, '-');
+  const auto month = year ? take(text, 2, '-') : std::nullopt;
+  const auto day = month ? take(text, 2, '\0') : std::nullopt;
+  if (!day || !text.empty()) return std::nullopt;
+  const std::chrono::year_month_day date(std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok() || *year < kFirstYear) return std::nullopt;
+  tm local{};
+  local.tm_year = *year - kFirstYear;
+  local.tm_mon = *month - 1;
+  local.tm_mday = *day;
+  local.tm_isdst = -1;  // the zone's rules decide
+  return timespec{.tv_sec = ::mktime(&local), .tv_nsec = 0};
+}
+
+}  // namespace
+
 Result<timespec> parse_since(std::string_view text, timespec now) {
   if (const auto time = parse_time(text)) return *time;
+  if (const auto day = beginning_of(text)) return *day;
   if (text.starts_with('@')) {
     const auto seconds = linux::number<std::uint64_t>(text.substr(1));
     if (seconds && *seconds <= static_cast<std::uint64_t>(kLatest))
@@ -129,8 +153,8 @@ Result<timespec> parse_since(std::string_view text, timespec now) {
   }
   return refuse(
       "\"{}\" is no time: give a duration before now such as 10m or 1h30m (d, h, m, s), a time "
-      "such "
-      "as 2026-11-25T01:02:03Z, or seconds since 1970 such as @1732500000",
+      "such as 2026-11-25T01:02:03Z, a day such as 2026-11-25, or seconds since 1970 such as "
+      "@1732500000",
       text);
 }
 

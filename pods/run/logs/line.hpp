@@ -35,7 +35,8 @@ std::string line_head(const timespec& time, Stream stream);
 std::optional<LogLine> parse_line(std::string_view line);
 
 /// A time for `--since`: "10m" and "1h30m" before `now`, "2026-11-25T01:02:03Z", "@1732500000"
-/// (seconds since 1970). Errors: a sentence with the allowed forms.
+/// (seconds since 1970), "2026-11-25" (the beginning of the day in the caller's time zone, TZ).
+/// Errors: a sentence with the allowed forms.
 Result<timespec> parse_since(std::string_view text, timespec now);
 
 /// The present time of the host's clock.

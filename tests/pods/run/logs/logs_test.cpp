@@ -249,13 +249,24 @@ BOOST_AUTO_TEST_CASE(a_log_that_does_not_exist_is_an_error_unless_the_reader_fol
                 [] { return true; }));
 }
 
+BOOST_AUTO_TEST_CASE(a_day_for_since_begins_in_the_time_zone_of_the_caller) {
+  const char* before = std::getenv("TZ");
+  const std::string zone = before == nullptr ? "" : before;
+  ::setenv("TZ", "XYZ-2", 1);  // two hours ahead of UTC
+  ::tzset();
+  BOOST_TEST(format_time(must(parse_since("2025-11-25", {}))) == "2025-11-24T22:00:00.000000000Z");
+  before == nullptr ? ::unsetenv("TZ") : ::setenv("TZ", zone.c_str(), 1);
+  ::tzset();
+}
+
 BOOST_AUTO_TEST_CASE(times_for_since) {
   BOOST_TEST(must(parse_since("1h30m", kNow)).tv_sec == kNow.tv_sec - 5400);
   BOOST_TEST(must(parse_since("@1732500000", kNow)).tv_sec == 1'732'500'000);
   BOOST_TEST(format_time(must(parse_since(kStamp, {}))) == kStamp);
   BOOST_TEST(must(parse_since("2025-11-25T03:02:03+02:00", {})).tv_sec == kNow.tv_sec);
-  for (const char* text : {"", "10", "m", "1y", "@", "@-1", "2025-02-30T00:00:00Z", "2025-11-25",
-                           "99999999999999999999d", "2025-11-25T01:02:03.Z"})
+  for (const char* text :
+       {"", "10", "m", "1y", "@", "@-1", "2025-02-30T00:00:00Z", "2025-02-30", "2025-11-25T",
+        "2025-1-5", "99999999999999999999d", "2025-11-25T01:02:03.Z"})
     BOOST_TEST(must_fail(parse_since(text, kNow)).find("is no time") != std::string::npos);
 }
 
