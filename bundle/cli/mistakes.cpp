@@ -49,8 +49,8 @@ std::string with_value_apart(std::span<const Option> options, std::string_view w
     const Option* option = option_of(options, written[i]);
     if (option == nullptr || may_lack_value(*option)) return {};
     if (option->value.empty()) continue;
-    return fmt::format("{}{}-{} {}", written.substr(0, i == 1 ? 0 : i), i == 1 ? "" : " ",
-                       option->letter, written.substr(i + 1));
+    const std::string before = i == 1 ? "" : fmt::format("{} ", written.substr(0, i));
+    return fmt::format("{}-{} {}", before, option->letter, written.substr(i + 1));
   }
   return {};
 }

@@ -110,8 +110,9 @@ Result<Given> read_given(const Arguments& arguments);
 /// a variable without a value is not set here; another form.
 Result<std::vector<std::pair<std::string, std::string>>> read_variables(const Arguments& arguments);
 
-/// Reads a document for `run` or `plan`, and prints its warnings. Errors: all problems of the
-/// document; parts that need several machines, if it is to run on this one.
+/// Reads a document for `run` or `plan`, and prints its warnings. Errors: the problem of the
+/// document, or how many it has, which are printed before; parts that need several machines, if it
+/// is to run on this one.
 Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file,
                                       Audience audience = Audience::kThisMachine);
 /// read_workload_to_run() for a document whose `text` was read before.

@@ -47,7 +47,7 @@ Result<LogQuery> read_query(const Arguments& arguments) {
 struct Source {
   const PodRecord* pod;
   std::string id;
-  std::string prefix;  // of its lines
+  std::string shown;  // in front of its lines, if there are several containers
 };
 
 /// The containers of the pods, or those that -c names. Errors: a pod has no such container;
@@ -55,28 +55,26 @@ struct Source {
 Result<std::vector<Source>> choose(const std::vector<PodView>& views, const Arguments& arguments) {
   const auto wanted = arguments.value("container");
   std::vector<Source> sources;
-  std::vector<std::string> shown;
   for (const PodView& view : views) {
     const std::size_t before = sources.size();
     std::vector<std::string> known;
     for (const ContainerRecord& container : view.record.containers) {
       known.push_back(container.name);
       if (wanted && container.name != *wanted) continue;
-      sources.push_back({&view.record, container.id, {}});
-      shown.push_back(views.size() == 1 ? container.name
-                                        : fmt::format("{}/{}", view.record.name, container.name));
+      sources.push_back({&view.record, container.id,
+                         views.size() == 1
+                             ? container.name
+                             : fmt::format("{}/{}", view.record.name, container.name)});
     }
     if (sources.size() == before)
       return refuse("the pod \"{}\" has no container \"{}\", only {}", view.record.name,
                     wanted.value_or(""), fmt::join(known, ", "));
   }
-  if (sources.size() == 1) return sources;
-  if (arguments.has("follow"))
-    return refuse(
-        "--follow follows one container, and these are {}: name one POD, and -c CONTAINER",
-        fmt::join(shown, ", "));
-  for (std::size_t i = 0; i < sources.size(); ++i) sources[i].prefix = shown[i] + " | ";
-  return sources;
+  if (sources.size() == 1 || !arguments.has("follow")) return sources;
+  std::vector<std::string> all;
+  for (const Source& source : sources) all.push_back(source.shown);
+  return refuse("--follow follows one container, and these are {}: name one POD, and -c CONTAINER",
+                fmt::join(all, ", "));
 }
 
 Result<int> logs(const Arguments& arguments, const Caller&) {
@@ -93,10 +91,10 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
         const UniqueFd directory,
         within(linux::sys::open(source.pod->log_directory.c_str(), O_RDONLY | O_DIRECTORY),
                "log directory"));
+    const std::string prefix = sources.size() == 1 ? "" : source.shown + " | ";
     const auto show = [&](const LogLine& line) {
-      return print(fmt::format("{}{}{}{}{}", source.prefix,
-                               with_times ? format_time(line.time) : "", with_times ? " " : "",
-                               line.text, line.whole ? "\n" : ""));
+      return print(fmt::format("{}{}{}{}{}", prefix, with_times ? format_time(line.time) : "",
+                               with_times ? " " : "", line.text, line.whole ? "\n" : ""));
     };
     const auto has_ended = [&] {
       const auto now = view_pod(pods, source.pod->name);

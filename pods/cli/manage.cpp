@@ -26,6 +26,7 @@ constexpr std::array kDeleteOptions{
     Option{"force", 'f', {}, "kill a pod that runs"},
     kDataOption,
 };
+
 Result<PodsDirectory> pods_of(const Arguments& arguments) {
   return PodsDirectory::open(data_of(arguments));
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 
+#include "linux/base/name_table.hpp"
 #include "pods/cli/commands.hpp"
 
 namespace ocirun::pods::cli {
@@ -27,18 +27,14 @@ constexpr std::array kGroups{
     Group{{&kUnit, &kExport}, "a service of systemd; for Kubernetes or Docker Swarm"},
 };
 
-struct Meant {
-  std::string_view word, ours;
-};
-constexpr std::array kMeant{
-    Meant{"ps", "status"},      Meant{"ls", "status"},       Meant{"list", "status"},
-    Meant{"get", "status"},     Meant{"inspect", "status"},  Meant{"describe", "status"},
-    Meant{"up", "run"},         Meant{"create", "run"},      Meant{"apply", "run"},
-    Meant{"play", "run"},       Meant{"down", "stop"},       Meant{"rm", "delete"},
-    Meant{"remove", "delete"},  Meant{"prune", "delete"},    Meant{"top", "stats"},
-    Meant{"log", "logs"},       Meant{"attach", "logs"},     Meant{"port", "ports"},
-    Meant{"image", "images"},   Meant{"volume", "volumes"},  Meant{"shell", "exec"},
-    Meant{"generate", "export"}, Meant{"config", "validate"},
+/// Words of other tools, and our commands.
+constexpr linux::Named<std::string_view> kMeant[] = {
+    {"ps", "status"},      {"ls", "status"},       {"list", "status"},     {"get", "status"},
+    {"inspect", "status"}, {"describe", "status"}, {"up", "run"},          {"create", "run"},
+    {"apply", "run"},      {"play", "run"},        {"down", "stop"},       {"rm", "delete"},
+    {"remove", "delete"},  {"prune", "delete"},    {"top", "stats"},       {"log", "logs"},
+    {"attach", "logs"},    {"port", "ports"},      {"image", "images"},    {"volume", "volumes"},
+    {"shell", "exec"},     {"generate", "export"}, {"config", "validate"},
 };
 
 }  // namespace
@@ -60,8 +56,7 @@ std::string overview() {
 }
 
 std::string_view meant_by(std::string_view word) {
-  const auto* const found = std::ranges::find(kMeant, word, &Meant::word);
-  return found == kMeant.end() ? std::string_view() : found->ours;
+  return linux::value_of(kMeant, word).value_or("");
 }
 
 }  // namespace ocirun::pods::cli

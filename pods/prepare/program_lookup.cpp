@@ -1,14 +1,17 @@
 #include "pods/prepare/program_lookup.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
 #include "bundle/json/document.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 
@@ -55,7 +58,7 @@ Walked walk(const linux::SafeDir& root, const std::vector<std::string>& mounted,
       mode = S_IFDIR;
       continue;
     }
-    const std::string next = at + "/" + part;
+    const std::string next = fmt::format("{}/{}", at, part);
     if (std::ranges::find(mounted, next) != mounted.end()) return {Sight::kHidden, next};
     const auto file = root.open(RootfsPath(next), O_PATH | O_NOFOLLOW);
     const auto info = file ? linux::sys::fstat(*file) : std::unexpected(file.error());
@@ -125,7 +128,10 @@ Result<void> look_program_up(const ProgramPlace& place, const linux::SafeDir& ro
   return refuse("exec: \"{}\": executable file not found in $PATH", place.name);
 }
 
-Result<void> check_program(const std::string& directory, std::string_view config) {
+Result<void> check_program(const std::string& directory) {
+  OCIRUN_TRY_ASSIGN(
+      const std::string config,
+      linux::read_file(Fd{AT_FDCWD}, directory + "/config.json", bundle::Document::kMaxSize));
   bundle::Document document;
   bundle::Report report;
   if (!document.parse(config, report)) return {};  // the runtime tells what is wrong

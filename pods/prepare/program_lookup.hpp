@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
@@ -23,9 +22,9 @@ struct ProgramPlace {
 /// execute; without a number: no directory of PATH has the file.
 Result<void> look_program_up(const ProgramPlace& place, const linux::SafeDir& root);
 
-/// Looks for the program of a bundle whose root filesystem is made, by its config.json, `config`,
-/// in `directory`. A hook may bring a program: with hooks, the program counts as found.
-/// Errors: those of look_program_up().
-Result<void> check_program(const std::string& directory, std::string_view config);
+/// Looks for the program of the bundle in `directory`, an absolute path, whose root filesystem is
+/// made. A hook may bring a program: with hooks, the program counts as found. Errors: those of
+/// look_program_up(); config.json cannot be read.
+Result<void> check_program(const std::string& directory);
 
 }  // namespace ocirun::pods

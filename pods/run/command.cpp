@@ -22,11 +22,11 @@ std::string failure_text(std::string_view said, std::string_view end) {
   const auto words = linux::words(end);
   const std::string_view program = words.front().substr(words.front().rfind('/') + 1);
   const std::string name = fmt::format("{}: ", program);
-  const std::string command = words.size() > 1 ? fmt::format("{} ", words[1]) : name;
   if (said.starts_with(name)) {
     said.remove_prefix(name.size());
     const std::size_t colon = said.find(": ");
-    const bool has_command = said.starts_with(command) && colon != std::string_view::npos;
+    const bool has_command = words.size() > 1 && said.starts_with(fmt::format("{} ", words[1])) &&
+                             colon != std::string_view::npos;
     if (has_command) said.remove_prefix(colon + 2);
   }
   return fmt::format("{} ({})", said, end);

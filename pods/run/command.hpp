@@ -16,7 +16,7 @@ namespace ocirun::pods {
 
 /// Tells of a program that has failed. Begins with the text that the program has written to stderr,
 /// without its name and its command, and `end`, "/usr/bin/ocirun create exited with status 1",
-/// follows in parentheses. Without a text the result is `end`.
+/// follows in parentheses. Without a text the result is `end`, which is never empty.
 std::string failure_text(std::string_view said, std::string_view end);
 
 /// A child process of the supervisor that does a step for it. The supervisor waits for no step: it

@@ -1,9 +1,5 @@
 #include "pods/run/trial.hpp"
 
-#include <fcntl.h>
-
-#include "bundle/json/document.hpp"
-#include "linux/base/file_io.hpp"
 #include "linux/programs/child_call.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
@@ -15,12 +11,10 @@ namespace {
 
 /// Looks whether the program of the container can be executed.
 Result<void> try_program(const Workload& workload, const ReadyContainer& ready) {
-  OCIRUN_TRY_ASSIGN(
-      const std::string config,
-      linux::read_file(Fd{AT_FDCWD}, ready.bundle + "/config.json", bundle::Document::kMaxSize));
-  auto found = check_program(ready.bundle, config);
+  auto found = check_program(ready.bundle);
   if (found) return {};
-  const std::string& program = ready.launch.args.front();
+  const std::vector<std::string>& args = ready.launch.args;  // empty: of the operator's bundle
+  const std::string program = args.empty() ? "" : args.front();
   return within(within(std::move(found), "container \"{}\"", ready.container->name),
                 workload.at(place_of_program(*ready.container, program)));
 }

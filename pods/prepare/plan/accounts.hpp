@@ -28,11 +28,12 @@ enum class SetGroups : std::uint8_t { kAllowed, kDenied };
 /// groups gets no supplementary group at all.
 std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule);
 
-/// Finds an account in /etc/passwd and /etc/group of the image, below `root`. `user` and `group`
-/// are numbers or names; the user "" is root. A number need not be in the files. Without a group,
-/// the files give the group and the additional groups of the user; a user number that is not in the
-/// files gets group 0. `whose`: what has the files, for errors. Errors: a name that is not in the
-/// files; a file above 1 MiB; one that is no regular file, or lies in a filesystem of the kernel.
+/// Finds an account in /etc/passwd and /etc/group below `root`, of an image or a container. `user`
+/// and `group` are numbers or names; the user "" is root. A number need not be in the files.
+/// Without a group, the files give the group and the additional groups of the user; a user number
+/// that is not in the files gets group 0. `whose`: what has the files, for errors. Errors: a name
+/// that is not in the files; a file above 1 MiB; one that is no regular file, or lies in a
+/// filesystem of the kernel.
 Result<Account> find_account(const linux::SafeDir& root, const std::string& user,
                              const std::string& group, std::string_view whose = "image");
 

@@ -55,8 +55,8 @@ const HostPort* find_same(const std::vector<HostPort>& ports, std::uint16_t numb
   return found == ports.end() ? nullptr : &*found;
 }
 
-bool leads_to(const HostPort& port, const Forward& forward) {
-  return port.pod_port->number == forward.pod_port && port.pod_port->protocol == forward.protocol;
+bool leads_to(const Forward& forward, const Port& port) {
+  return forward.pod_port == port.number && forward.protocol == port.protocol;
 }
 
 /// The value for [ADDRESS:]HOSTPORT:PORT[/PROTOCOL], or for PORT[/PROTOCOL] alone; "" for another
@@ -83,7 +83,12 @@ Result<Published> read_published(std::string_view text) {
                      "--publish {}: must have the form PORT=HOSTPORT or PORT=ADDRESS:HOSTPORT, "
                      "with an address of IPv4, or of IPv6 in brackets",
                      text)
-               : refuse("--publish {}: the port of the pod comes first: --publish {}", text, value);
+           : text.contains(':')
+               ? refuse("--publish {}: the port of the pod comes first: --publish {}", text, value)
+               : refuse(
+                     "--publish {}: the port of the host is missing: --publish {} opens the same "
+                     "number",
+                     text, value);
   };
   std::string_view host = text;
   Published published{.port = std::string(linux::cut(host, '=')), .address = {}};
@@ -116,9 +121,10 @@ Result<void> publish(const Publishing& publishing, Pod& pod) {
   }
   const std::vector<HostPort> chosen = ports;
   const auto add_all = [&](const std::vector<Forward>& forwards) -> Result<void> {
-    const std::vector<HostPort> before = ports;
+    const std::vector<HostPort> before = ports;  // the document may use a number at two addresses
     for (const Forward& forward : forwards) {
-      if (std::ranges::any_of(chosen, [&](const HostPort& own) { return leads_to(own, forward); }))
+      if (std::ranges::any_of(
+              chosen, [&](const HostPort& own) { return leads_to(forward, *own.pod_port); }))
         continue;
       if (const HostPort* other = find_same(before, forward.host_port, forward.protocol))
         return refuse(
@@ -160,9 +166,8 @@ std::vector<Forward> closed_ports(const Pod& pod) {
   const std::vector<Forward> open = forwards_of(pod);
   std::vector<Forward> closed;
   const auto has = [](const std::vector<Forward>& forwards, const Port& port) {
-    return std::ranges::any_of(forwards, [&](const Forward& forward) {
-      return forward.pod_port == port.number && forward.protocol == port.protocol;
-    });
+    return std::ranges::any_of(forwards,
+                               [&](const Forward& forward) { return leads_to(forward, port); });
   };
   for (const Container& container : pod.containers)
     for (const Port& port : container.ports)
@@ -178,8 +183,7 @@ std::vector<PodPort> ports_of(const Pod& pod) {
         .forward = std::move(forward), .is_open = is_open, .container = nullptr, .name = {}});
     for (const Container& container : pod.containers)
       for (const Port& port : container.ports)
-        if (found.container == nullptr && port.number == found.forward.pod_port &&
-            port.protocol == found.forward.protocol) {
+        if (found.container == nullptr && leads_to(found.forward, port)) {
           found.container = &container;
           found.name = port.name;
         }

@@ -41,7 +41,8 @@ struct Publishing {
 /// only at the addresses and ports of the host there. The other ports are open as the document
 /// says, and with `publishing.all` those that would be closed are open at the same number of the
 /// host. Published::port may be a number that no container declares. Errors: no container has a
-/// port of this name; `publishing.ports` has a port of the host twice.
+/// port of this name; `publishing.ports` has a port of the host twice; a port of the host would
+/// lead to two ports of the pod.
 Result<void> publish(const Publishing& publishing, Pod& pod);
 
 /// The ports of the host that lead to ports of the pod. A port of a container alone (containerPort

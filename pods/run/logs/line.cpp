@@ -69,6 +69,25 @@ std::optional<std::int64_t> duration_of(std::string_view text) {
   return sum;
 }
 
+/// The beginning of a day such as "2026-11-25" in the time zone of the caller.
+std::optional<timespec> beginning_of(std::string_view text) {
+  constexpr int kFirstYear = 1900;  // of tm_year
+  const auto year = take(text, 4, '-');
+  const auto month = year ? take(text, 2, '-') : std::nullopt;
+  const auto day = month ? take(text, 2, '\0') : std::nullopt;
+  if (!day || !text.empty()) return std::nullopt;
+  const std::chrono::year_month_day date(std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok() || *year < kFirstYear) return std::nullopt;
+  tm local{};
+  local.tm_year = *year - kFirstYear;
+  local.tm_mon = *month - 1;
+  local.tm_mday = *day;
+  local.tm_isdst = -1;  // the zone's rules decide
+  return timespec{.tv_sec = ::mktime(&local), .tv_nsec = 0};
+}
+
 }  // namespace
 
 std::string format_time(const timespec& time) {
@@ -116,29 +135,6 @@ std::optional<LogLine> parse_line(std::string_view line) {
                  .text = std::string(line.substr(2)),
                  .whole = whole};
 }
-
-namespace {
-
-/// The beginning of a day such as "2026-11-25" in the time zone of the caller.
-std::optional<timespec> beginning_of(std::string_view text) {
-  constexpr int kFirstYear = 1900;  // of tm_year
-  const auto year = take(text, 4, '-');
-  const auto month = year ? take(text, 2, '-') : std::nullopt;
-  const auto day = month ? take(text, 2, '\0') : std::nullopt;
-  if (!day || !text.empty()) return std::nullopt;
-  const std::chrono::year_month_day date(std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day)));
-  if (!date.ok() || *year < kFirstYear) return std::nullopt;
-  tm local{};
-  local.tm_year = *year - kFirstYear;
-  local.tm_mon = *month - 1;
-  local.tm_mday = *day;
-  local.tm_isdst = -1;  // the zone's rules decide
-  return timespec{.tv_sec = ::mktime(&local), .tv_nsec = 0};
-}
-
-}  // namespace
 
 Result<timespec> parse_since(std::string_view text, timespec now) {
   if (const auto time = parse_time(text)) return *time;

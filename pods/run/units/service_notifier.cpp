@@ -89,9 +89,9 @@ std::string state_in_words(const PodRecord& record) {
   const auto good = std::ranges::count_if(record.containers, [&](const ContainerRecord& container) {
     return counts(container) && container.ready;
   });
-  const bool is_whole = record.status != PodStatus::kStarting && !record.is_stopping;
+  const bool is_between = record.status == PodStatus::kStarting || record.is_stopping;
   const std::string text = fmt::format("{}: {} of {} containers ready",
-                                       is_whole ? "running" : shown_status(record), good, all);
+                                       is_between ? shown_status(record) : "running", good, all);
   return record.reason.empty() ? text : fmt::format("{}; {}", text, record.reason);
 }
 

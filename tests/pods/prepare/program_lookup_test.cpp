@@ -93,8 +93,10 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_told_is_left_to_the_runtime) {
 BOOST_AUTO_TEST_CASE(a_hook_may_bring_the_program) {
   const std::string start = R"({"root": {"path": "root"}, "process": {"args": ["/bin/nothing"],
     "cwd": "/", "env": ["PATH=/bin"]}, "mounts": [{"destination": "/vol"}])";
-  BOOST_TEST(must_fail(check_program(scratch.path(), start + "}")).contains("/bin/nothing"));
-  must(check_program(scratch.path(), start + R"(, "hooks": {"createRuntime": []}})"));
+  scratch.file("config.json", start + "}");
+  BOOST_TEST(must_fail(check_program(scratch.path())).contains("/bin/nothing"));
+  scratch.file("config.json", start + R"(, "hooks": {"createRuntime": []}})");
+  must(check_program(scratch.path()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -78,7 +78,9 @@ BOOST_AUTO_TEST_CASE(the_form_of_podman_and_docker_is_translated) {
              "--publish 18083:8080: the port of the pod comes first: --publish 8080=18083");
   BOOST_TEST(error("127.0.0.1:5353:53/udp").ends_with("--publish 53/udp=127.0.0.1:5353"));
   BOOST_TEST(error("[::1]:81:80/tcp").ends_with("--publish 80=[::1]:81"));
-  BOOST_TEST(error("8080").ends_with("--publish 8080=8080"));
+  BOOST_TEST(error("8080") ==
+             "--publish 8080: the port of the host is missing: --publish 8080=8080 opens the same "
+             "number");
   for (const char* other :
        {"8000-8010:8000-8010", "::1:81:80", "81:80/sctp", "host:81:80", "81:web"})
     BOOST_TEST(error(other).contains("must have the form PORT=HOSTPORT"));
