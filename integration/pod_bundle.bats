@@ -43,6 +43,23 @@ refused() {
   equal "" "$(ls "$BUNDLE/rootfs/tmp")" # KN-7: a tmpfs was there
 }
 
+@test "a bundle whose program is not there is told with its place and status 127, and replaces no pod that runs" {
+  local first
+  serve :
+  run_bundle --detach
+  first=$(says '.containers[0].pid')
+  config '.process.args = ["/absent"]'
+  run -127 run_bundle --detach --replace
+  has "the pod \"$POD\" stays as it is: $BUNDLE/config.json:" "$(<output)"
+  has '/process/args/0: container "user-container": exec: "/absent": stat /absent: no such file or directory' "$(<output)"
+  equal "running $first" "$(says '"\(.status) \(.containers[0].pid)"')"
+  pod delete --force "$POD"
+  run -127 run_bundle
+  has '/process/args/0: container "user-container": ' "$(<output)"
+  has 'exec: "/absent": stat /absent: no such file or directory' "$(<output)"
+  equal "" "$(pod_names)"
+}
+
 @test "KN-7 KN-8 KN-9 KN-17 --read-only: the root is read-only, /tmp and /var/log are not, the resolver's file is there" {
   mkdir -p "$BUNDLE/rootfs/"{tmp,etc,var/log}
   touch "$BUNDLE/rootfs/etc/"{hosts,hostname,resolv.conf}

@@ -243,6 +243,7 @@ Result<ReadyContainer> prepare_contract_bundle(const PodParts& parts, const Cont
     const std::string text = std::move(checked).take();
     OCIRUN_TRY_ASSIGN(const bundle::Config config,
                       bundle::parse_config(text, operator_bundle).take());
+    ready.launch.args = config.process->args;
     ready.stop_signal = bundle::stop_signal(config.annotations).value_or(SIGTERM);
     OCIRUN_TRY_ASSIGN(const std::string changed,
                       text_under_contract(parts, container, config, text, ready.warnings));
