@@ -143,7 +143,13 @@ END
     run_pod --detach --replace --volume "v=$TMP/vol" || show_output
     equal running "$(says .status)"
   done
-  first=$(pid_of_app)
+
+  # The runtime makes /new for the mount, and the working directory.
+  sed -i 's|mountPath: /v,|mountPath: /new/v,|; s|cmd: .*|cmd: [/new/v/sub/busybox]|' app.yaml
+  starts_anew --volume "v=$TMP/vol"
+  printf '%s\n' 'apiVersion: v1' 'kind: Pod' 'metadata: {name: shop}' spec: \
+    '  containers: [{name: app, image: base, workingDir: /made, command: [../bin/sh, -c, "exec sleep 1000"]}]' >app.yaml
+  starts_anew
 }
 
 @test "--replace takes the place of a pod that has ended, was killed or was cut off" {

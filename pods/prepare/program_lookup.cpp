@@ -41,9 +41,24 @@ void put_first(std::deque<std::string>& rest, std::string_view path) {
   rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
+/// What the runtime makes before it looks for the program: paths without symlinks.
+struct Made {
+  std::vector<std::string> mounted;
+  std::string cwd;
+
+  bool covers(const std::string& path) const {
+    return std::ranges::find(mounted, path) != mounted.end();
+  }
+  /// Whether the runtime makes the directory `path`, if the root filesystem lacks it.
+  bool has_directory(const std::string& path) const {
+    const auto is_above = [&](const std::string& made) { return made.starts_with(path + "/"); };
+    return cwd == path || is_above(cwd) || std::ranges::any_of(mounted, is_above);
+  }
+};
+
 /// Follows the absolute `path` and its symlinks inside `root`.
-Walked walk(const linux::SafeDir& root, const std::vector<std::string>& mounted,
-            std::string_view path) {
+Walked walk(const linux::SafeDir& root, const Made& made, std::string_view path) {
+  if (made.covers("")) return {};  // a mount on "/"
   std::deque<std::string> rest;
   put_first(rest, path);
   std::string at;
@@ -59,11 +74,16 @@ Walked walk(const linux::SafeDir& root, const std::vector<std::string>& mounted,
       continue;
     }
     const std::string next = fmt::format("{}/{}", at, part);
-    if (std::ranges::find(mounted, next) != mounted.end()) return {Sight::kHidden, next};
+    if (made.covers(next)) return {Sight::kHidden, next};
     const auto file = root.open(RootfsPath(next), O_PATH | O_NOFOLLOW);
     const auto info = file ? linux::sys::fstat(*file) : std::unexpected(file.error());
     if (!info) {
       const int error = info.error().number();
+      if (error == ENOENT && made.has_directory(next)) {
+        at = next;
+        mode = S_IFDIR;
+        continue;
+      }
       std::string absent = next;
       for (const std::string& more : rest) absent += "/" + more;
       return {error == ENOENT || error == ENOTDIR ? Sight::kAbsent : Sight::kHidden, absent};
@@ -97,10 +117,11 @@ std::string text_of(const bundle::Node* node) {
 }  // namespace
 
 Result<void> look_program_up(const ProgramPlace& place, const linux::SafeDir& root) {
-  std::vector<std::string> mounted;
-  for (const std::string& path : place.mounted) mounted.push_back(walk(root, {}, path).path);
+  Made made;
+  for (const std::string& path : place.mounted) made.mounted.push_back(walk(root, {}, path).path);
+  made.cwd = walk(root, {}, place.cwd).path;
   if (place.name.contains('/')) {
-    switch (walk(root, mounted, absolute(place.cwd, place.name)).sight) {
+    switch (walk(root, made, absolute(place.cwd, place.name)).sight) {
       case Sight::kAbsent:
         return fail(ENOENT, "exec: \"{0}\": stat {0}", place.name);
       case Sight::kDirectory:
@@ -119,7 +140,7 @@ Result<void> look_program_up(const ProgramPlace& place, const linux::SafeDir& ro
     more = rest.contains(':');
     const std::string directory(linux::cut(rest, ':'));
     const std::string file = fmt::format("{}/{}", absolute(place.cwd, directory), place.name);
-    const Sight sight = walk(root, mounted, file).sight;
+    const Sight sight = walk(root, made, file).sight;
     if (sight == Sight::kExecutable || sight == Sight::kHidden) return {};
     if (sight == Sight::kForbidden && forbidden.empty()) forbidden = file;
   }

@@ -84,6 +84,25 @@ BOOST_AUTO_TEST_CASE(a_program_below_a_mount_counts_as_found_by_whatever_way) {
   BOOST_TEST(fault("nothing") == "");
 }
 
+BOOST_AUTO_TEST_CASE(directories_that_the_runtime_makes_for_a_mount_or_the_cwd_count_as_there) {
+  link("/new/deep/volume/tool", "root/bin/by-link");
+  BOOST_TEST(fault("/new/deep/volume/tool").ends_with("no such file or directory"));
+  BOOST_TEST(fault("by-link") != "");
+  place.mounted = {"/new/deep/volume"};
+  for (const char* name : {"/new/deep/volume/tool", "by-link", "/new/deep/../../bin/tool"})
+    BOOST_TEST(fault(name) == "");
+  BOOST_TEST(fault("/new/deep/other").ends_with("no such file or directory"));
+  BOOST_TEST(fault("/new/deep").contains("it is a directory"));
+  place.path += ":/new/deep/volume";
+  BOOST_TEST(fault("nothing") == "");
+  place.mounted.clear();
+  place.cwd = "/made/here";
+  BOOST_TEST(fault("../../bin/tool") == "");
+  BOOST_TEST(fault("./tool").ends_with("no such file or directory"));
+  place.mounted = {"/"};
+  BOOST_TEST(fault("/bin/nothing") == "");
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_told_is_left_to_the_runtime) {
   BOOST_TEST(fault("/opt/loop") == "");
   place.path.clear();
