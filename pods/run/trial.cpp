@@ -13,8 +13,7 @@ namespace {
 Result<void> try_program(const Workload& workload, const ReadyContainer& ready) {
   auto found = check_program(ready.bundle);
   if (found) return {};
-  const std::vector<std::string>& args = ready.launch.args;  // empty: of the operator's bundle
-  const std::string program = args.empty() ? "" : args.front();
+  const std::string& program = ready.launch.args.front();
   return within(within(std::move(found), "container \"{}\"", ready.container->name),
                 workload.at(place_of_program(*ready.container, program)));
 }
