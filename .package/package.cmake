@@ -24,9 +24,9 @@ string(CONCAT pod_description "`ocirun pod` runs the containers of a document of
   "Kubernetes or Radius on one machine, with images, volumes, probes, restarts\n"
   "and logs.")
 set(shim_synopsis "shim of containerd for ocirun, without Go")
-string(CONCAT shim_description "containerd starts containerd-shim-ocirun-v2 for each container or pod: one small\n"
-  "process that runs ocirun or another OCI runtime, moves the standard streams, and\n"
-  "tells containerd of the end.")
+string(CONCAT shim_description "containerd starts containerd-shim-ocirun-v2 for each container or pod: one\n"
+  "small process that runs ocirun or another OCI runtime, moves the standard\n"
+  "streams, and tells containerd of the end.")
 
 set(scripts ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
