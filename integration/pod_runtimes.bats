@@ -102,7 +102,7 @@ a_life() {
   TERM=vt220 run "$LIB/pty" "$OCIRUN" --root "$ROOT" pod exec --data "$TMP/data" -it -c one "$POD" sh -c 'echo $TERM $FROM'
   equal $'vt220 image\nstatus 0' "$output"
   run "$LIB/pty" --size 31x97 "$OCIRUN" --root "$ROOT" pod exec --data "$TMP/data" -itu web -c one "$POD" sh -c \
-    'stty size; id -u; exit 6'
+    'until stty size | grep "31 97"; do sleep 0.1; done 2>/dev/null; id -u; exit 6' # runc sets the size after the start
   equal $'31 97\n1000\nstatus 6' "$output"
   pod stop "$POD"
   equal ends "$(pod logs -c one --tail 1 "$POD")"
