@@ -30,6 +30,9 @@ source "$LIB/pod-scene.bash"
   local stop=$!
   reaches .status stopping
   like "$POD +stopping " "$(pod status)"
+  run pod start "$POD"
+  equal 1 "$status"
+  has "the pod \"$POD\" is stopping: \`ocirun pod wait $POD\` waits for its end" "$output"
   run pod restart -c app "$POD"
   has "the pod is stopping, and a container can be restarted in a running pod only" "$output"
   pod kill "$POD" KILL
@@ -37,11 +40,32 @@ source "$LIB/pod-scene.bash"
   equal "stopped null" "$(says '"\(.status) \(.reason)"')"
 }
 
+@test "a replacement of a pod that is stopping waits for its grace period" {
+  container app 'trap "until [ -e /end ]; do sleep 0.1; done; echo ended by itself >/v/said; exit 0" TERM; touch /ready; while :; do sleep 0.1; done'
+  mkdir vol
+  sed -i 's|resources: {cpu: {required: 0.1}, memory: {required: 8M}}|resources: {cpu: {required: 0.1}, memory: {required: 8M}, volumes: [{name: v, mountPath: /v}]}|' app.yaml
+  run_pod --detach --grace 60 --volume "v=$TMP/vol"
+  pod exec "$POD" sh -c 'until [ -e /ready ]; do sleep 0.1; done'
+  local old
+  old=$(says '.containers[0].pid')
+  pod stop "$POD" 3>&- &
+  reaches .status stopping
+  run_pod --detach --replace --grace 60 --volume "v=$TMP/vol" &
+  local replacement=$!
+  eventually grep -q 'stopping the pod' "$TMP/output"
+  sleep 0.3
+  kill -0 "$old" # a second signal of `stop` would have killed it
+  touch "/proc/$old/root/end"
+  wait $replacement
+  equal "ended by itself" "$(<vol/said)"
+  equal running "$(says .status)"
+  pod kill "$POD" KILL
+}
+
 @test "a reason begins with what happened, fits 80 columns in the table, and is whole in JSON" {
   container app 'exit 0'
   sed -i 's|cmd: .*|cmd: [/bin/nothing-of-this-name]|; /args:/d' app.yaml
-  run run_pod --detach --keep
-  equal 127 "$status"
+  run -127 run_pod --detach --keep
   like '^exec: "/bin/nothing-of-this-name": .*no such file or directory \(.*ocirun create exited with status 1\)$' "$(says '.containers[0].reason')"
   like '^app.yaml:[0-9:]+ /spec/containers/0/.*: container "app": exec: "/bin/nothing' "$(says .reason)"
   like "$POD +failed +0/1 +0 +[^ ]+ [^ ]+ +app: exec: \"/bin/nothing-of-this-name\": " "$(pod status)"

@@ -94,6 +94,8 @@ Result<int> start(const Arguments& arguments, const Caller& caller) {
   const std::string& name = arguments.operands().front();
   OCIRUN_TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   OCIRUN_TRY_ASSIGN(const PodView view, view_pod(pods, name));
+  if (view.record.is_stopping)
+    return refuse("the pod \"{0}\" is stopping: `ocirun pod wait {0}` waits for its end", name);
   if (view.is_supervised) {
     note(fmt::format("the pod \"{}\" runs already", name));
     OCIRUN_TRY(print(name + "\n"));

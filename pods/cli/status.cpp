@@ -87,8 +87,11 @@ std::string reason_of(const ContainerRecord& container) {
 /// document.
 std::string reason_of(const PodRecord& pod) {
   for (const ContainerRecord& container : pod.containers) {
-    const bool is_cause = pod.reason.empty() ? !container.is_init && !container.ready
-                                             : pod.reason.ends_with(container.reason);
+    const bool is_cause =
+        pod.reason.empty()
+            ? !container.is_init && !container.ready
+            : pod.reason.ends_with(container.reason) &&
+                  pod.reason.contains(fmt::format("container \"{}\"", container.name));
     if (is_cause && !container.reason.empty())
       return fmt::format("{}: {}", container.name, reason_of(container));
   }

@@ -71,6 +71,7 @@ Result<void> record_end(const PodDirectory& directory, PodRecord record, Left le
     if (left == Left::kNothing) container.is_claimed = container.was_free = false;
     container.pid = 0;
     container.ready = false;
+    container.next_start.clear();
     if (container.status == ContainerStatus::kRunning) container.status = ContainerStatus::kExited;
   }
   record.is_stopping = false;
@@ -168,15 +169,18 @@ void look_at_programs(PodRecord& record) {
 }
 
 Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
-                                              std::optional<std::chrono::seconds> grace) {
+                                              std::optional<std::chrono::seconds> grace,
+                                              Again again) {
   OCIRUN_TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   OCIRUN_TRY_ASSIGN(const PodRecord record, record_of(directory));
   if (!is_supervised(record)) return std::nullopt;
   auto end = linux::ProcessEnd::watch(record.supervisor);
   if (!end && end.error().number() == ESRCH) return std::nullopt;
   if (!end) return std::unexpected(end.error());
-  auto sent = grace ? ask_to_stop(record.supervisor, *grace)
-                    : linux::send_signal(record.supervisor, SIGTERM);
+  const bool is_asked = again == Again::kWaits && record.is_stopping && !grace;
+  auto sent = is_asked ? Result<void>()
+              : grace  ? ask_to_stop(record.supervisor, *grace)
+                       : linux::send_signal(record.supervisor, SIGTERM);
   if (!sent && sent.error().number() != ESRCH) return std::unexpected(sent.error());
   const auto patience = grace.value_or(record.grace) + kPatienceAfterGrace;
   return StoppingPod{.name = name,

@@ -52,11 +52,16 @@ struct StoppingPod {
   std::chrono::steady_clock::time_point deadline;
 };
 
+/// What a second request to stop does. kKills: it ends the grace period. kWaits: nothing, unless it
+/// has a grace period of its own.
+enum class Again : std::uint8_t { kKills, kWaits };
+
 /// Asks the supervisor of a pod to stop the pod. `grace`: the time between the stop signal and
 /// SIGKILL; nothing: the time that the pod was run with. Returns nothing if the pod has no
 /// supervisor (any more).
 Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
-                                              std::optional<std::chrono::seconds> grace);
+                                              std::optional<std::chrono::seconds> grace,
+                                              Again again = Again::kKills);
 /// Waits until the supervisor of the pod has ended: at most the grace period and a minute after
 /// begin_stop(). Error: this time is over; the supervisor goes on to stop the pod.
 Result<void> await_stop(const StoppingPod& pod);

@@ -86,7 +86,7 @@ Result<void> delete_old(const PodsDirectory& pods, const std::string& name, cons
 
 Result<void> stop_and_delete(const PodsDirectory& pods, const Settings& settings,
                              const Note& note) {
-  const auto stopping = begin_stop(pods, settings.name, settings.grace_of_old);
+  const auto stopping = begin_stop(pods, settings.name, settings.grace_of_old, Again::kWaits);
   if (!stopping) return unless_gone(std::unexpected(stopping.error()));
   if (*stopping) OCIRUN_TRY(await_stop(**stopping));
   return delete_old(pods, settings.name, note);
@@ -107,6 +107,9 @@ Result<std::string> fingerprint_of(const NewPod& pod) {
     fingerprint.add({"volume", name, path.string(), binding.read_only ? "ro" : "rw"});
   }
   for (const auto& [name, value] : given.variables) fingerprint.add({"variable", name, value});
+  // A pod of an older ocirun may have opened these ports without being asked.
+  if (pod.network.forwards.empty() && !closed_ports(pod.completed.pod()).empty())
+    fingerprint.add("closed ports");
   add_secrets(fingerprint, pod.completed);
   OCIRUN_TRY(add_device_files(fingerprint, pod.completed));
   for (const Container* container : all_containers(pod.completed.pod())) {
