@@ -189,7 +189,8 @@ std::string explain_denial(const std::string& path, std::string_view place) {
   if (::statfs(path.c_str(), &filesystem) == 0 && (filesystem.f_flags & ST_NOEXEC) != 0)
     return "lies on a mount with the option noexec";
   const mode_t mode = status.st_mode & mode_t{07777};
-  if ((mode & 0111) == 0111 || ::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0)
+  if ((mode & 0111) == 0111 || ::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0 ||
+      errno != EACCES)
     return {};
   return fmt::format("has no x bit for user {} (its mode is {:04o}: chmod +x{})", ::geteuid(), mode,
                      place == "in the container" ? " in the image or volume" : "");

@@ -18,7 +18,8 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr int kMostLinks = 40;  // as path_resolution(7)
+constexpr int kMostLinks = 40;      // as path_resolution(7)
+constexpr int kMostSteps = 10'000;  // in all, so that no image keeps `run` busy
 
 constexpr const char* kNoBit = "it has no x bit (chmod +x in the image)";
 
@@ -45,6 +46,7 @@ void put_first(std::deque<std::string>& rest, std::string_view path) {
 struct Made {
   std::vector<std::string> mounted;
   std::string cwd;
+  int* steps_left = nullptr;
 
   bool covers(const std::string& path) const {
     return std::ranges::find(mounted, path) != mounted.end();
@@ -74,7 +76,7 @@ Walked walk(const linux::SafeDir& root, const Made& made, std::string_view path)
       continue;
     }
     const std::string next = fmt::format("{}/{}", at, part);
-    if (made.covers(next)) return {Sight::kHidden, next};
+    if (made.covers(next) || --*made.steps_left < 0) return {Sight::kHidden, next};
     const auto file = root.open(RootfsPath(next), O_PATH | O_NOFOLLOW);
     const auto info = file ? linux::sys::fstat(*file) : std::unexpected(file.error());
     if (!info) {
@@ -117,9 +119,12 @@ std::string text_of(const bundle::Node* node) {
 }  // namespace
 
 Result<void> look_program_up(const ProgramPlace& place, const linux::SafeDir& root) {
-  Made made;
-  for (const std::string& path : place.mounted) made.mounted.push_back(walk(root, {}, path).path);
-  made.cwd = walk(root, {}, place.cwd).path;
+  int steps_left = kMostSteps;
+  const Made nothing{.mounted = {}, .cwd = {}, .steps_left = &steps_left};
+  Made made = nothing;
+  for (const std::string& path : place.mounted)
+    made.mounted.push_back(walk(root, nothing, path).path);
+  made.cwd = walk(root, nothing, place.cwd).path;
   if (place.name.contains('/')) {
     switch (walk(root, made, absolute(place.cwd, place.name)).sight) {
       case Sight::kAbsent:

@@ -17,7 +17,8 @@ struct ProgramPlace {
 };
 
 /// Looks for the program as execvp(3) will in the container, with `root` as "/". A file below a
-/// mount is not looked at, and the program then counts as found, as without PATH. Errors, in the
+/// mount is not looked at, and the program then counts as found, as without PATH, or when the image
+/// has so long paths that the walk takes more than 10,000 steps. Errors, in the
 /// words of the runtime: ENOENT: no such file; EACCES: a directory, or a file that nobody may
 /// execute; without a number: no directory of PATH has the file.
 Result<void> look_program_up(const ProgramPlace& place, const linux::SafeDir& root);

@@ -44,8 +44,9 @@ Result<std::string> read_file_of(const linux::SafeDir& root, const char* path,
     return refuse("{} of the {} lies in a filesystem of the kernel, such as proc or sysfs", path,
                   whose);
   OCIRUN_TRY_ASSIGN(const auto procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  // O_NONBLOCK: a program of the container may have a lease on the file.
   OCIRUN_TRY_ASSIGN(const UniqueFd opened,
-                    within(procfs.reopen(*found, O_RDONLY | O_NOCTTY), path));
+                    within(procfs.reopen(*found, O_RDONLY | O_NOCTTY | O_NONBLOCK), path));
   return within(linux::sys::read_all(opened, kMostBytesOfAccounts), "{} of the {}", path, whose);
 }
 

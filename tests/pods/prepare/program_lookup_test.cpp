@@ -109,6 +109,15 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_told_is_left_to_the_runtime) {
   BOOST_TEST(fault("nothing") == "");
 }
 
+BOOST_AUTO_TEST_CASE(an_image_with_endless_paths_ends_the_walk) {
+  std::string path;
+  for (int i = 0; i < 2000; ++i) path += "./bin/../";
+  place.path = path + "nowhere";
+  BOOST_TEST(fault("nothing") != "");
+  for (int i = 0; i < 10; ++i) place.path += ":/" + path + "nowhere";
+  BOOST_TEST(fault("nothing") == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_hook_may_bring_the_program) {
   const std::string start = R"({"root": {"path": "root"}, "process": {"args": ["/bin/nothing"],
     "cwd": "/", "env": ["PATH=/bin"]}, "mounts": [{"destination": "/vol"}])";
