@@ -11,6 +11,8 @@ instance=() rootless=()
 chmod 755 "$W"
 
 ocirun() { timeout --foreground -k 2 60 "$OCIRUN" --root "$W/root" --systemd-cgroup "$@"; }
+# Called where set -e ends the script.
+trap 'echo "status $? of: $BASH_COMMAND" >&2' ERR
 systemd() { systemctl "${instance[@]}" "$@"; }
 
 # show UNIT PROPERTY: prints the property's value.
