@@ -10,7 +10,7 @@ instance=() rootless=()
 [[ $(id -u) == 0 ]] || { instance=(--user) rootless=(--rootless); }
 chmod 755 "$W"
 
-ocirun() { timeout --foreground -k 2 60 "$OCIRUN" --root "$W/root" --systemd-cgroup "$@"; }
+ocirun() { timeout --foreground -k 2 300 "$OCIRUN" --root "$W/root" --systemd-cgroup "$@"; }
 # Called where set -e ends the script.
 trap 'echo "status $? of: $BASH_COMMAND" >&2' ERR
 systemd() { systemctl "${instance[@]}" "$@"; }
